@@ -1,0 +1,64 @@
+/** Reasons of `smg_router_request_body_path_total` that this service can give (sticky-sessions 4). */
+export const BODY_REASONS = [
+  'routing_key_override',
+  'policy_needs_text',
+  'model_ambiguous',
+  'header_only',
+  'no_body',
+  'not_json',
+  'mode_cannot_grant',
+] as const;
+export type BodyReason = (typeof BODY_REASONS)[number];
+
+/** Whether a request must be read beyond its headers, and why or why not. */
+export interface BodyPlan {
+  readonly readBody: boolean;
+  readonly reason: BodyReason;
+}
+
+/** The part of a request body that Envoy handed over. */
+export interface BodyBytes {
+  readonly bytes: Buffer;
+  /** False when it is only a prefix (BUFFERED_PARTIAL over Envoy's limit). */
+  readonly complete: boolean;
+}
+
+/** Facts about the stream a request came on. */
+export interface StreamFacts {
+  /** Interval of the access log's periodic entries that its Envoy promises, in milliseconds; 0 when it promises none. */
+  readonly periodicLogMs: number;
+  /** True on streams of the Endpoint Picker Protocol (full duplex), which has statuses of its own for refusals. */
+  readonly endpointPicker: boolean;
+}
+
+/** The request is placed: what Envoy must be told. */
+export interface PickAnswer {
+  readonly kind: 'pick';
+  readonly pickId: string;
+  /** `ip:port[,ip:port…]`, best first. */
+  readonly destination: string;
+  /** No other worker may serve. */
+  readonly strict: boolean;
+  /** Value to set as `x-request-id` towards the worker, null when the header may stay as it is. */
+  readonly requestId: string | null;
+  /** Value of `x-smg-decision`, null unless the operator asked for it. */
+  readonly decisionHeader: string | null;
+}
+
+/** The request is refused with an immediate response in the error envelope (interface 10). */
+export interface RefusalAnswer {
+  readonly kind: 'refusal';
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  /** Whole seconds for `retry-after`, null for none. */
+  readonly retryAfterSecs: number | null;
+  readonly requestId: string;
+}
+
+/** The service failed to decide: Envoy goes on without a pick, its fallback places the request. */
+export interface PassAnswer {
+  readonly kind: 'pass';
+}
+
+export type Answer = PickAnswer | RefusalAnswer | PassAnswer;

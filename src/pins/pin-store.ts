@@ -1,0 +1,49 @@
+/** What is remembered of one sticky key. Immutable: a write replaces it. */
+export interface Pin {
+  /** Worker ids, one or two, best first (sticky-sessions 3.3). */
+  readonly candidates: readonly string[];
+  /** Grows with each write of the key; the handle for compare-and-set. */
+  readonly version: number;
+}
+
+/** One row of a listing. */
+export interface PinEntry extends Pin {
+  readonly key: string;
+  /** Milliseconds since its last use. */
+  readonly idleMs: number;
+}
+
+export interface PinPage {
+  readonly pins: readonly PinEntry[];
+  /** Pass it back to go on; null at the end. */
+  readonly cursor: string | null;
+}
+
+/**
+ * Memory of which worker holds which sticky key.
+ *
+ * A look-up is always answered from process memory. A write may have to ask a shared store first, and then answers with a
+ * promise; the memory store always answers at once. `now` is in milliseconds and never runs backwards.
+ */
+export interface PinStore {
+  /** The pin of a key. Counts as a use of it, whatever the caller does next (sticky-sessions 3.5 step 3). */
+  get(key: string, now: number): Pin | undefined;
+  /** The pin of a key without touching its last use. */
+  peek(key: string): Pin | undefined;
+  /**
+   * Compare-and-set: stores `candidates` if the key's version is still `expectedVersion` (0: the key is not stored).
+   * Answers with the pin that holds afterwards: the written one, or the winner that was there first.
+   */
+  put(key: string, candidates: readonly string[], expectedVersion: number, now: number): Pin | Promise<Pin>;
+  /** Counts as a use without a look-up: the end of a request (sticky-sessions P19). */
+  touch(key: string, now: number): void;
+  /** Forgets a key; false when it was not there. */
+  delete(key: string): boolean | Promise<boolean>;
+  /** Removes pins idle for at least `maxIdleMs` (0: none) and answers how many. */
+  sweep(now: number, maxIdleMs: number): number;
+  list(limit: number, cursor: string | null, now: number): PinPage;
+  /** Pins stored. */
+  readonly size: number;
+  /** Pins that left because the store was full, since start. */
+  readonly evicted: number;
+}

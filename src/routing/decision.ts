@@ -1,0 +1,75 @@
+import type { Worker } from '../workers/worker.ts';
+import type { PolicyName } from './policy-name.ts';
+
+/** Label values of `smg_manual_policy_branch_total` (sticky-sessions 8). */
+export const STICKY_BRANCHES = [
+  'occupied_hit',
+  'occupied_miss',
+  'vacant',
+  'cap_respill',
+  'no_routing_id',
+  'no_healthy_workers',
+] as const;
+export type StickyBranch = (typeof STICKY_BRANCHES)[number];
+
+/** Label values of `smg_consistent_hashing_policy_branch_total`. */
+export const RING_BRANCHES = [
+  'target_worker_hit',
+  'target_worker_miss',
+  'routing_key_hit',
+  'random_fallback',
+  'no_healthy_workers',
+] as const;
+export type RingBranch = (typeof RING_BRANCHES)[number];
+
+/** Label values of `smg_routing_key_source_total`. */
+export const KEY_SOURCES = ['rid', 'header'] as const;
+export type KeySource = (typeof KEY_SOURCES)[number];
+
+/** How a decision came about, noted while it is made: counted afterwards, told by `explain`. All fields set at birth. */
+export interface Trail {
+  /** Branch of the sticky override or of `manual`; null when neither took part. */
+  stickyBranch: StickyBranch | null;
+  /** Branch of `consistent_hashing`; null when it took no part. */
+  ringBranch: RingBranch | null;
+  /** Where the override found its key; null without the override or without a key. */
+  keySource: KeySource | null;
+}
+
+/** A pin to be written for a decision to hold. */
+export interface PinWrite {
+  readonly key: string;
+  readonly candidates: readonly string[];
+  /** Version that the decision was made on; 0 when the key was not stored. */
+  readonly expectedVersion: number;
+}
+
+/** The request is placed. */
+export interface Decision {
+  readonly kind: 'placed';
+  readonly worker: Worker;
+  /** Where Envoy goes on when the worker fails, best first; empty for a strict target. */
+  readonly fallbacks: readonly Worker[];
+  /** True when no other worker may serve (`x-smg-target-worker`). */
+  readonly strict: boolean;
+  readonly policy: PolicyName;
+  /** Canonical model id, `unknown` when the request names none. */
+  readonly model: string;
+  /** Key under which the pin is stored, null when the request is not sticky. */
+  readonly pinKey: string | null;
+  /** Key under which the request counts as in flight (sticky-sessions 2.6), null without one. */
+  readonly loadKey: string | null;
+  readonly write: PinWrite | null;
+  readonly trail: Trail;
+}
+
+/** The request cannot be placed (sticky-sessions 7.2). */
+export interface Refusal {
+  readonly kind: 'refused';
+  readonly reason: 'model_not_found' | 'no_available_workers';
+  readonly policy: PolicyName;
+  readonly model: string;
+  readonly trail: Trail;
+}
+
+export type Outcome = Decision | Refusal;

@@ -1,0 +1,72 @@
+/**
+ * The line between gRPC bytes and our services. An implementation accepts connections, frames messages and reports the
+ * end of calls; it knows nothing of Envoy. One suite, `transport.suite.ts`, holds for all implementations.
+ */
+
+/** gRPC status codes in use (https://grpc.github.io/grpc/core/md_doc_statuscodes.html). */
+export const GrpcStatus = {
+  ok: 0,
+  cancelled: 1,
+  unknown: 2,
+  invalidArgument: 3,
+  notFound: 5,
+  resourceExhausted: 8,
+  unimplemented: 12,
+  internal: 13,
+  unavailable: 14,
+} as const;
+export type GrpcStatus = (typeof GrpcStatus)[keyof typeof GrpcStatus];
+
+/** The server's side of one call, unary or streaming. */
+export interface Call {
+  /** First value of a request metadata entry, undefined when it was not sent. */
+  metadata(name: string): string | undefined;
+  /** Sends one message. Does nothing once the call is over. */
+  send(message: Uint8Array): void;
+  /** Ends the call with a status, OK by default. Does nothing once the call is over. */
+  end(status?: GrpcStatus, details?: string): void;
+}
+
+/** What a service does with one call. None of these may throw; a throw ends the call with INTERNAL. */
+export interface CallHandler {
+  /** One whole message. The bytes belong to the handler. */
+  message(bytes: Buffer): void;
+  /** The client will send no more. */
+  halfClosed(): void;
+  /**
+   * The call is over, for whatever reason: ended by us, reset, cancelled, connection lost. Called exactly once, after
+   * which neither of the others is called.
+   */
+  closed(): void;
+}
+
+/** One gRPC method: full path, and the handler of each call of it. */
+export interface Method {
+  /** `/package.Service/Method`. */
+  readonly path: string;
+  open(call: Call): CallHandler;
+}
+
+export interface TransportOptions {
+  /** Largest message accepted, in bytes; a larger one ends its call with RESOURCE_EXHAUSTED. */
+  readonly maxReceiveBytes: number;
+  /** Told of a handler that threw. */
+  readonly onHandlerError: (path: string, error: unknown) => void;
+}
+
+/** Where to listen: TCP (port 0 = any free one) or a Unix socket. */
+export type ListenAddress = { readonly host: string; readonly port: number } | { readonly socketPath: string };
+
+export interface Transport {
+  /** Opens a port and answers with the address as clients name it: `host:port` or `unix:path`. Rejects when it is taken. */
+  listen(address: ListenAddress): Promise<string>;
+  /** Calls that are open now. */
+  readonly openCalls: number;
+  /** Stops accepting and resolves when every open call is over. */
+  drain(): Promise<void>;
+  /** Ends everything at once. */
+  close(): Promise<void>;
+}
+
+/** Makes a transport for a fixed set of methods. An unknown method is answered with UNIMPLEMENTED. */
+export type TransportFactory = (methods: readonly Method[], options: TransportOptions) => Transport;

@@ -1,0 +1,30 @@
+import type { Worker } from './worker.ts';
+
+/** The workers that one model may use, in registration order. Immutable; kept between snapshots while it is unchanged. */
+export interface Pool {
+  /** Canonical model id, `unknown` for requests that name no model. */
+  readonly model: string;
+  /** Every registered worker of the model, whatever its status. */
+  readonly members: readonly Worker[];
+  /** Ids of `members`. The same array object as long as membership is the same, so it can key a cache (hash rings). */
+  readonly memberIds: readonly string[];
+  /** The placeable members (`Worker.placeable`), in the same order. */
+  readonly available: readonly Worker[];
+}
+
+/** The fleet at one moment. Replaced whole on every change; readers keep the one they started with. */
+export interface WorkerSnapshot {
+  /** Grows by one with each change. */
+  readonly version: number;
+  /** All workers in registration order. */
+  readonly workers: readonly Worker[];
+  byId(id: string): Worker | undefined;
+  /** The worker at `ip:port`; the first registered one where several share an address. */
+  byAddress(address: string): Worker | undefined;
+  /** Pool of a model (empty string: the request names none → every worker). Undefined when no worker knows the model. */
+  pool(model: string): Pool | undefined;
+  /** Model ids that at least one ready worker lists, in order of first appearance. */
+  readonly models: readonly string[];
+  /** True when the model of a request cannot change its pool: every worker lists the same models, or none at all. */
+  readonly uniform: boolean;
+}
