@@ -1,14 +1,4 @@
-/** Reasons of `smg_router_request_body_path_total` that this service can give (sticky-sessions 4). */
-export const BODY_REASONS = [
-  'routing_key_override',
-  'policy_needs_text',
-  'model_ambiguous',
-  'header_only',
-  'no_body',
-  'not_json',
-  'mode_cannot_grant',
-] as const;
-export type BodyReason = (typeof BODY_REASONS)[number];
+import type { BodyReason } from '../routing/body-reason.ts';
 
 /** Whether a request must be read beyond its headers, and why or why not. */
 export interface BodyPlan {
