@@ -1,0 +1,138 @@
+import type { Pool, WorkerSnapshot } from '../../src/workers/snapshot.ts';
+import type { Worker, WorkerLoad } from '../../src/workers/worker.ts';
+
+/** Load that a test sets by hand. */
+export class TestLoad implements WorkerLoad {
+  requests = 0;
+  private readonly keys = new Map<string, number>();
+
+  get distinctKeys(): number {
+    return this.keys.size;
+  }
+
+  ofKey(loadKey: string): number {
+    return this.keys.get(loadKey) ?? 0;
+  }
+
+  /** Puts `count` requests in flight, of one load key or of none. */
+  begin(loadKey: string | null = null, count = 1): void {
+    this.requests += count;
+    if (loadKey !== null) this.keys.set(loadKey, this.ofKey(loadKey) + count);
+  }
+
+  end(loadKey: string | null = null, count = 1): void {
+    this.requests -= count;
+    if (loadKey === null) return;
+    const left = this.ofKey(loadKey) - count;
+    if (left > 0) this.keys.set(loadKey, left);
+    else this.keys.delete(loadKey);
+  }
+}
+
+let lastOctet = 0;
+
+/** A ready worker; what matters to the test is overridden. */
+export function makeWorker(id: string, overrides: Partial<Worker> = {}): Worker {
+  lastOctet = (lastOctet % 250) + 1;
+  return {
+    id,
+    url: id,
+    name: id,
+    type: 'regular',
+    source: 'flags',
+    models: [],
+    status: 'ready',
+    address: `10.0.0.${lastOctet}:8000`,
+    placeable: true,
+    keepsPins: true,
+    load: new TestLoad(),
+    priority: 50,
+    cost: 1,
+    labels: {},
+    ...overrides,
+  };
+}
+
+/** Pool of the given members. `memberIds` is new with each call: pass one to keep the identity. */
+export function makePool(
+  members: readonly Worker[],
+  model = 'unknown',
+  memberIds: readonly string[] = members.map((worker) => worker.id),
+): Pool {
+  return { model, members, memberIds, available: members.filter((worker) => worker.placeable) };
+}
+
+/** Snapshot of the given workers. Pools keep their identity within it. */
+export function makeSnapshot(workers: readonly Worker[], version = 1): WorkerSnapshot {
+  const pools = new Map<string, Pool>();
+  const serves = (worker: Worker, model: string) =>
+    model === '' || worker.models.length === 0 || worker.models.includes(model);
+  const lists = new Set(workers.map((worker) => JSON.stringify([...worker.models].sort())));
+
+  return {
+    version,
+    workers,
+    byId: (id) => workers.find((worker) => worker.id === id),
+    byAddress: (address) => workers.find((worker) => worker.address === address),
+    pool(model) {
+      const known = pools.get(model);
+      if (known !== undefined) return known;
+      const members = workers.filter((worker) => serves(worker, model));
+      if (members.length === 0 && model !== '') return undefined;
+      const pool = makePool(members, model === '' ? 'unknown' : model);
+      pools.set(model, pool);
+      return pool;
+    },
+    models: [...new Set(workers.filter((worker) => worker.status === 'ready').flatMap((worker) => worker.models))],
+    uniform: lists.size <= 1,
+  };
+}
+
+type State = 'up' | 'down' | 'draining';
+
+const STATES = {
+  up: { status: 'ready', placeable: true, keepsPins: true },
+  down: { status: 'not_ready', placeable: false, keepsPins: false },
+  draining: { status: 'draining', placeable: false, keepsPins: true },
+} as const satisfies Record<State, Partial<Worker>>;
+
+/** A fleet whose workers go up and down. Each change makes a new snapshot, as the registry does. */
+export class TestFleet {
+  snapshot: WorkerSnapshot;
+
+  constructor(workers: readonly (string | Worker)[]) {
+    this.snapshot = makeSnapshot(workers.map((each) => (typeof each === 'string' ? makeWorker(each) : each)));
+  }
+
+  worker(id: string): Worker {
+    return this.snapshot.byId(id)!;
+  }
+
+  load(id: string): TestLoad {
+    return this.worker(id).load as TestLoad;
+  }
+
+  set(state: State, ...ids: readonly string[]): void {
+    this.replace(
+      this.snapshot.workers.map((worker) => (ids.includes(worker.id) ? { ...worker, ...STATES[state] } : worker)),
+    );
+  }
+
+  add(worker: Worker): void {
+    this.replace([...this.snapshot.workers, worker]);
+  }
+
+  remove(id: string): void {
+    this.replace(this.snapshot.workers.filter((worker) => worker.id !== id));
+  }
+
+  private replace(workers: readonly Worker[]): void {
+    this.snapshot = makeSnapshot(workers, this.snapshot.version + 1);
+  }
+}
+
+/** Randomness that answers with the given numbers in turn, over and over. */
+export function scriptedRandom(...values: readonly number[]): () => number {
+  let at = 0;
+  return () => values[at++ % values.length]!;
+}
