@@ -32,15 +32,20 @@ export interface PinStore {
   peek(key: string): Pin | undefined;
   /**
    * Compare-and-set: stores `candidates` if the key's version is still `expectedVersion` (0: the key is not stored).
-   * Answers with the pin that holds afterwards: the written one, or the winner that was there first.
+   * Answers with the pin that holds afterwards: the written one, or the winner that was there first, which is not used by
+   * this. A key that is gone by now is written anew, since nobody else claimed it.
    */
   put(key: string, candidates: readonly string[], expectedVersion: number, now: number): Pin | Promise<Pin>;
   /** Counts as a use without a look-up: the end of a request (sticky-sessions P19). */
   touch(key: string, now: number): void;
   /** Forgets a key; false when it was not there. */
   delete(key: string): boolean | Promise<boolean>;
-  /** Removes pins idle for at least `maxIdleMs` (0: none) and answers how many. */
+  /**
+   * Removes pins idle for at least `maxIdleMs` (0: none), the longest idle first, and answers how many. One call removes
+   * at most a bounded batch, so that no request waits long for it: call again until it answers 0.
+   */
   sweep(now: number, maxIdleMs: number): number;
+  /** A page of at most `limit` (≥ 1) pins. A pin that stays through a whole listing appears in it exactly once. */
   list(limit: number, cursor: string | null, now: number): PinPage;
   /** Pins stored. */
   readonly size: number;
