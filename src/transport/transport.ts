@@ -31,7 +31,7 @@ export interface Call {
 export interface CallHandler {
   /** One whole message. The bytes belong to the handler. */
   message(bytes: Buffer): void;
-  /** The client will send no more. */
+  /** The client will send no more. A reset may be told this way too, right before `closed`. */
   halfClosed(): void;
   /**
    * The call is over, for whatever reason: ended by us, reset, cancelled, connection lost. Called exactly once, after
