@@ -1,0 +1,16 @@
+/** Everything a test needs to run the product beside real services. */
+export { Child } from './child.ts';
+export { type EnvoyHandle, type EnvoyOptions, noEnvoy, startEnvoy, validateWithEnvoy } from './envoy.ts';
+export {
+  type Answer,
+  ask,
+  type Exchange,
+  type Http2Client,
+  http2Client,
+  type Outgoing,
+  rawHttp,
+  start,
+} from './http.ts';
+export { accepts, freePort } from './ports.ts';
+export { noRedis, type RedisHandle, startRedis } from './redis.ts';
+export { until } from './until.ts';
