@@ -1,0 +1,82 @@
+import type { PinStore } from '../pins/pin-store.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { SnapshotSource } from '../workers/snapshot-source.ts';
+import type { Worker, WorkerStatus } from '../workers/worker.ts';
+
+/** Removed workers whose `smg_worker_health` is still told as -1; older ones are forgotten. */
+const MAX_REMOVED = 1024;
+
+/** Lets the gauges of the fleet be read from its snapshot at each scrape. Answers with the undo. */
+export function bindFleetMetrics(metrics: Metrics, fleet: SnapshotSource): () => void {
+  const known = new Set<string>();
+  const removed = new Set<string>();
+
+  const follow = (): void => {
+    const present = fleet.current;
+    for (const id of known) {
+      if (present.byId(id) === undefined) {
+        known.delete(id);
+        removed.add(id);
+      }
+    }
+    for (const { id } of present.workers) {
+      known.add(id);
+      removed.delete(id);
+    }
+    for (const id of removed) {
+      if (removed.size <= MAX_REMOVED) break;
+      removed.delete(id);
+    }
+  };
+
+  follow();
+  metrics.workerHealth.onScrape(() => {
+    metrics.workerHealth.clear();
+    for (const worker of fleet.current.workers) {
+      metrics.workerHealth.cell(worker.id).value = worker.status === 'ready' ? 1 : 0;
+    }
+    for (const id of removed) metrics.workerHealth.cell(id).value = -1;
+  });
+  metrics.workerRequestsActive.onScrape(() => {
+    metrics.workerRequestsActive.clear();
+    for (const worker of fleet.current.workers) {
+      metrics.workerRequestsActive.cell(worker.id).value = worker.load.requests;
+    }
+  });
+  metrics.workerRoutingKeysActive.onScrape(() => {
+    metrics.workerRoutingKeysActive.clear();
+    for (const worker of fleet.current.workers) {
+      metrics.workerRoutingKeysActive.cell(worker.id).value = worker.load.distinctKeys;
+    }
+  });
+  metrics.workerPoolSize.onScrape(() => countPools(metrics, fleet.current.workers));
+  metrics.workers.onScrape(() => countStatuses(metrics, fleet.current.workers));
+  return fleet.subscribe(follow);
+}
+
+function countPools(metrics: Metrics, workers: readonly Worker[]): void {
+  metrics.workerPoolSize.clear();
+  for (const worker of workers) {
+    const models = worker.models.length === 0 ? ['unknown'] : worker.models;
+    for (const model of models) metrics.workerPoolSize.cell(worker.type, 'http', model).value += 1;
+  }
+}
+
+function countStatuses(metrics: Metrics, workers: readonly Worker[]): void {
+  const counts: Record<WorkerStatus, number> = { pending: 0, ready: 0, not_ready: 0, failed: 0, draining: 0 };
+  for (const worker of workers) counts[worker.status] += 1;
+  for (const status of Object.keys(counts) as WorkerStatus[]) metrics.workers.cell(status).value = counts[status];
+}
+
+/** Lets the gauges of the pins be read from their store at each scrape. */
+export function bindPinMetrics(metrics: Metrics, store: PinStore, kind: 'memory' | 'redis'): void {
+  metrics.manualCacheEntries.onScrape(() => {
+    metrics.manualCacheEntries.cell().value = store.size;
+  });
+  metrics.pins.onScrape(() => {
+    metrics.pins.cell(kind).value = store.size;
+  });
+  metrics.pinEvictions.onScrape(() => {
+    metrics.pinEvictions.cell(kind).value = store.evicted;
+  });
+}

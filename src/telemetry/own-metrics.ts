@@ -1,0 +1,150 @@
+/** The service's own metrics (interface 11, envoy 1 rule 25). */
+import type { HttpErrorCode } from '../util/error-codes.ts';
+import { counter, gauge, histogram, label } from './definition.ts';
+
+const DECISION_BUCKETS = [
+  0.000005, 0.00001, 0.00002, 0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1,
+] as const;
+const LAG_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
+
+/** Kinds of the messages that Envoy sends on an ext_proc stream. */
+export const MESSAGE_KINDS = [
+  'request_headers',
+  'request_body',
+  'request_trailers',
+  'response_headers',
+  'response_body',
+  'response_trailers',
+  'unknown',
+] as const;
+export type MessageKind = (typeof MESSAGE_KINDS)[number];
+
+/** Kinds of our answers on an ext_proc stream. */
+export const ANSWER_KINDS = [
+  'request_headers',
+  'request_body',
+  'request_trailers',
+  'response_headers',
+  'response_body',
+  'response_trailers',
+  'immediate_response',
+] as const;
+export type AnswerKind = (typeof ANSWER_KINDS)[number];
+
+export const SERVICE_LABELS = ['ext_proc', 'ext_authz', 'access_log', 'eds', 'ads', 'health', 'reflection'] as const;
+export type ServiceLabel = (typeof SERVICE_LABELS)[number];
+
+/** Codes of the refusals that this service can give (sticky-sessions 7, decisions 12, 13 and 35). */
+export const REFUSAL_CODES = [
+  'model_not_found',
+  'no_available_workers',
+  'json_parse_error',
+  'request_body_too_large',
+] as const satisfies readonly HttpErrorCode[];
+export type RefusalCode = (typeof REFUSAL_CODES)[number];
+
+/** Why a request went on without a pick: Envoy's fallback policy placed it (interface 10). */
+export const PASS_REASONS = ['not_settled', 'deadline', 'internal_error', 'protocol_error'] as const;
+export type PassReason = (typeof PASS_REASONS)[number];
+
+/** Why a body that was read had no say (decisions 35). */
+export const OPAQUE_REASONS = ['empty', 'encoded', 'not_json'] as const;
+export type OpaqueReason = (typeof OPAQUE_REASONS)[number];
+
+/** What released a request's count (decisions 7). */
+export const RELEASE_REASONS = ['end', 'stream', 'periodic_lost', 'log_gone', 'age'] as const;
+export type ReleaseReason = (typeof RELEASE_REASONS)[number];
+
+/** Kinds of access-log entries: the end or the proof of life of a known pick, and those that tell us nothing. */
+export const LOG_ENTRY_KINDS = ['end', 'periodic', 'unknown_pick', 'no_pick', 'other'] as const;
+export type LogEntryKind = (typeof LOG_ENTRY_KINDS)[number];
+
+export const WORKER_STATUS_LABELS = ['pending', 'ready', 'not_ready', 'failed', 'draining'] as const;
+
+const store = label('store', ['memory', 'redis']);
+
+export const OWN_METRICS = {
+  buildInfo: gauge('smg_envoy_build_info', 'Always 1; the labels tell the version of the service and of Node.', [
+    label('version', 'operator'),
+    label('node', 'operator'),
+  ]),
+
+  streams: counter('smg_envoy_streams_total', 'Calls opened on the gRPC port, by service.', [
+    label('service', SERVICE_LABELS),
+  ]),
+  openCalls: gauge('smg_envoy_open_calls', 'Calls open now on the gRPC port.', []),
+  handlerErrors: counter('smg_envoy_handler_errors_total', 'Calls ended by a failure inside the service.', [
+    label('service', SERVICE_LABELS),
+  ]),
+  messages: counter('smg_envoy_messages_total', 'Messages received on ext_proc streams, by kind.', [
+    label('kind', MESSAGE_KINDS),
+  ]),
+  answers: counter('smg_envoy_answers_total', 'Messages sent on ext_proc streams, by kind.', [
+    label('kind', ANSWER_KINDS),
+  ]),
+
+  decisionSeconds: histogram(
+    'smg_envoy_decision_seconds',
+    'Seconds from the message that allowed the decision to the answer, by what was read.',
+    DECISION_BUCKETS,
+    [label('input', ['headers', 'body'])],
+  ),
+  bodiesRequested: counter('smg_envoy_bodies_requested_total', 'Requests whose body was asked for from Envoy.', []),
+  bodyOverridesIgnored: counter(
+    'smg_envoy_body_overrides_ignored_total',
+    'Bodies asked for that never came: Envoy does not allow the mode override, or the request ended before.',
+    [],
+  ),
+  partialBodies: counter(
+    'smg_envoy_partial_bodies_total',
+    'Bodies of which only a prefix was seen, being larger than what Envoy keeps.',
+    [],
+  ),
+  opaqueBodies: counter('smg_envoy_opaque_bodies_total', 'Bodies read in vain: the headers alone decided.', [
+    label('reason', OPAQUE_REASONS),
+  ]),
+  refusals: counter('smg_envoy_immediate_answers_total', 'Requests answered by the service itself, by error code.', [
+    label('code', REFUSAL_CODES),
+  ]),
+  passes: counter('smg_envoy_fail_open_total', 'Requests let through without a pick, for Envoy to place, by reason.', [
+    label('reason', PASS_REASONS),
+  ]),
+
+  pins: gauge('smg_envoy_pins', 'Sticky keys remembered, by store.', [store]),
+  pinEvictions: counter('smg_envoy_pin_evictions_total', 'Pins that left because the store was full.', [store]),
+  pinsExpired: counter('smg_envoy_pins_expired_total', 'Pins that left because they were idle for too long.', [store]),
+  pinSweeps: counter('smg_envoy_pin_sweeps_total', 'Passes over the store in search of idle pins.', [store]),
+  pinMoves: counter('smg_envoy_pin_moves_total', 'Pins moved to the worker that really served after a retry.', [store]),
+
+  picksInFlight: gauge('smg_envoy_picks_in_flight', 'Placed requests whose end is not yet known.', []),
+  releases: counter(
+    'smg_envoy_releases_total',
+    'Requests that stopped counting as in flight, by what told their end.',
+    [label('reason', RELEASE_REASONS)],
+  ),
+  logEntries: counter('smg_envoy_access_log_entries_total', 'Access-log entries received, by kind.', [
+    label('kind', LOG_ENTRY_KINDS),
+  ]),
+  logLag: histogram(
+    'smg_envoy_access_log_lag_seconds',
+    'Seconds from the end of a request at Envoy to its access-log entry here.',
+    LAG_BUCKETS,
+    [],
+  ),
+  logStreams: gauge('smg_envoy_access_log_streams', 'Access-log streams open now.', []),
+
+  edsVersion: gauge('smg_envoy_eds_version', 'Version of the endpoints that the service holds ready for Envoy.', []),
+  edsAnswers: counter('smg_envoy_eds_answers_total', 'Endpoint versions answered by Envoy, accepted or rejected.', [
+    label('result', ['ack', 'nack']),
+  ]),
+  edsClients: gauge('smg_envoy_eds_clients', 'Envoys subscribed to the endpoints now.', []),
+  edsBehind: gauge('smg_envoy_eds_clients_behind', 'Subscribed Envoys that have not accepted the current version.', []),
+
+  workers: gauge('smg_envoy_workers', 'Registered workers by status.', [label('status', WORKER_STATUS_LABELS)]),
+  configReloads: counter('smg_envoy_config_reloads_total', 'Reloads of the configuration file that were applied.', []),
+  configReloadFailures: counter(
+    'smg_envoy_config_reload_failures_total',
+    'Reloads of the configuration file that were refused; the running configuration stays.',
+    [],
+  ),
+};

@@ -1,0 +1,121 @@
+/**
+ * The metrics of SMG that have a meaning behind Envoy: names, labels and label values are SMG's (sticky-sessions 8,
+ * policies 8), so that its dashboards and alerts go on working.
+ */
+
+import type { BodyReason } from '../routing/body-reason.ts';
+import { BODY_REASONS } from '../routing/body-reason.ts';
+import { KEY_SOURCES, RING_BRANCHES, STICKY_BRANCHES } from '../routing/decision.ts';
+import { POLICY_NAMES } from '../routing/policy-name.ts';
+import { counter, gauge, histogram, label } from './definition.ts';
+import { ENDPOINT_LABELS } from './endpoint-label.ts';
+
+/** Buckets of SMG's `*_duration_seconds` (policies 8.3). */
+const DURATION_BUCKETS = [
+  0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 45, 60, 90, 120, 180, 240, 300, 480, 900,
+  1200, 1800, 2700, 3600, 5400, 7200,
+] as const;
+
+const WORKER_TYPES = ['regular', 'prefill', 'decode'] as const;
+
+const workerType = label('worker_type', WORKER_TYPES);
+const connectionMode = label('connection_mode', ['http']);
+const routerType = label('router_type', ['http']);
+const backendType = label('backend_type', ['regular', 'pd']);
+const model = label('model', 'request');
+const endpoint = label('endpoint', ENDPOINT_LABELS);
+const worker = label('worker', 'operator');
+
+/** `buffered`: the body was asked for; `streamed`: the headers decided. */
+export type BodyPath = 'buffered' | 'streamed';
+
+/** Which path a reason belongs to. */
+export const BODY_PATHS: Readonly<Record<BodyReason, BodyPath>> = {
+  routing_key_override: 'buffered',
+  policy_needs_text: 'buffered',
+  model_ambiguous: 'buffered',
+  header_only: 'streamed',
+  no_body: 'streamed',
+  not_json: 'streamed',
+  mode_cannot_grant: 'streamed',
+};
+
+export const SMG_METRICS = {
+  manualBranches: counter(
+    'smg_manual_policy_branch_total',
+    'Decisions of the sticky override and of the manual policy, by how the key was found.',
+    [label('branch', STICKY_BRANCHES)],
+  ),
+  manualCacheEntries: gauge('smg_manual_policy_cache_entries', 'Sticky keys remembered.', []),
+  routingKeySources: counter(
+    'smg_routing_key_source_total',
+    'Keyed decisions of the sticky override, by where the key came from.',
+    [label('source', KEY_SOURCES)],
+  ),
+  consistentHashingBranches: counter(
+    'smg_consistent_hashing_policy_branch_total',
+    'Decisions of the consistent_hashing policy, by what decided.',
+    [label('branch', RING_BRANCHES)],
+  ),
+  workerSelections: counter('smg_worker_selection_total', 'Workers selected.', [
+    workerType,
+    connectionMode,
+    model,
+    label('policy', POLICY_NAMES),
+  ]),
+  workerPoolSize: gauge('smg_worker_pool_size', 'Workers registered for a model, whatever their status.', [
+    workerType,
+    connectionMode,
+    model,
+  ]),
+  workerHealth: gauge('smg_worker_health', 'Health of a worker: 1 ready, 0 any other status, -1 removed.', [worker]),
+  workerRequestsActive: gauge('smg_worker_requests_active', 'Requests in flight on a worker.', [worker]),
+  workerRoutingKeysActive: gauge(
+    'smg_worker_routing_keys_active',
+    'Distinct keys with at least one request in flight on a worker.',
+    [worker],
+  ),
+  workerHealthChecks: counter('smg_worker_health_checks_total', 'Active health checks done, by their result.', [
+    workerType,
+    label('result', ['success', 'failure']),
+  ]),
+  workerErrors: counter('smg_worker_errors_total', 'Requests that failed at or on the way to their last worker.', [
+    workerType,
+    connectionMode,
+    label('error_type', ['timeout', 'backend_error']),
+  ]),
+  workerRetries: counter('smg_worker_retries_total', 'Further attempts that Envoy made for a request.', [
+    workerType,
+    endpoint,
+  ]),
+  requestBodyPaths: counter(
+    'smg_router_request_body_path_total',
+    'Requests by whether their body was asked for to decide, and why or why not.',
+    [label('path', ['buffered', 'streamed']), label('reason', BODY_REASONS)],
+    BODY_REASONS.map((reason) => [BODY_PATHS[reason], reason]),
+  ),
+  routerRequests: counter(
+    'smg_router_requests_total',
+    'Requests placed. streaming is unknown where the body was not read.',
+    [routerType, backendType, connectionMode, model, endpoint, label('streaming', ['true', 'false', 'unknown'])],
+  ),
+  routerRequestErrors: counter('smg_router_request_errors_total', 'Requests refused or failed, by kind of error.', [
+    routerType,
+    backendType,
+    connectionMode,
+    model,
+    endpoint,
+    label('error_type', ['no_workers', 'timeout', 'backend_error', 'validation_error', 'internal_error']),
+  ]),
+  upstreamResponses: counter(
+    'smg_router_upstream_responses_total',
+    'Final answers to placed requests as the client got them, by status and error code (empty: no error of the gateway).',
+    [routerType, label('status_code', 'request'), label('error_code', 'request')],
+  ),
+  requestDuration: histogram(
+    'smg_router_request_duration_seconds',
+    'Whole duration of placed requests in seconds, as Envoy measured it.',
+    DURATION_BUCKETS,
+    [routerType, backendType, connectionMode, model, endpoint],
+  ),
+};
