@@ -23,7 +23,7 @@ describe('MemoryPinStore', () => {
     const removed = store.sweep(1e9, 1);
 
     expect(removed).toBeGreaterThan(0);
-    expect(removed).toBeLessThanOrEqual(10_000);
+    expect(removed).toBeLessThanOrEqual(2_000);
   });
 });
 

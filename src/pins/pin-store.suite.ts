@@ -131,18 +131,18 @@ export function pinStoreSuite(name: string, create: (maxPins: number) => PinStor
       });
 
       it('removes all idle pins when called until it answers 0, and only those', async () => {
-        const store = await create(50_000);
-        for (let i = 0; i < 25_000; i++) await store.put(`old-${i}`, ['a'], 0, i);
-        for (let i = 0; i < 10; i++) await store.put(`new-${i}`, ['a'], 0, 50_000);
+        const store = await create(20_000);
+        for (let i = 0; i < 9_000; i++) await store.put(`old-${i}`, ['a'], 0, i);
+        for (let i = 0; i < 10; i++) await store.put(`new-${i}`, ['a'], 0, 20_000);
 
         let removed = 0;
         let last: number;
         do {
-          last = store.sweep(50_000, 20_000);
+          last = store.sweep(20_000, 11_000);
           removed += last;
         } while (last > 0);
 
-        expect(removed).toBe(25_000);
+        expect(removed).toBe(9_000);
         expect(store.size).toBe(10);
         expect(store.evicted).toBe(0);
       });
