@@ -4,6 +4,7 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Duration } from "../../../../google/protobuf/duration.ts";
+import { Timestamp } from "../../../../google/protobuf/timestamp.ts";
 import { UInt32Value } from "../../../../google/protobuf/wrappers.ts";
 import { Address } from "../../../config/core/v3/address.ts";
 import { Metadata } from "../../../config/core/v3/base.ts";
@@ -55,6 +56,7 @@ export interface HTTPAccessLogEntry {
 }
 
 export interface AccessLogCommon {
+  startTime?: Date | undefined;
   timeToFirstUpstreamRxByte?: Duration | undefined;
   timeToLastDownstreamTxByte?: Duration | undefined;
   duration?: Duration | undefined;
@@ -174,6 +176,7 @@ export const HTTPAccessLogEntry: MessageFns<HTTPAccessLogEntry> = {
 
 function createBaseAccessLogCommon(): AccessLogCommon {
   return {
+    startTime: undefined,
     timeToFirstUpstreamRxByte: undefined,
     timeToLastDownstreamTxByte: undefined,
     duration: undefined,
@@ -192,6 +195,9 @@ function createBaseAccessLogCommon(): AccessLogCommon {
 
 export const AccessLogCommon: MessageFns<AccessLogCommon> = {
   encode(message: AccessLogCommon, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.startTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.startTime), writer.uint32(42).fork()).join();
+    }
     if (message.timeToFirstUpstreamRxByte !== undefined) {
       Duration.encode(message.timeToFirstUpstreamRxByte, writer.uint32(74).fork()).join();
     }
@@ -247,6 +253,14 @@ export const AccessLogCommon: MessageFns<AccessLogCommon> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.startTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
           case 9: {
             if (tag !== 74) {
               break;
@@ -765,6 +779,18 @@ export const HTTPResponseProperties: MessageFns<HTTPResponseProperties> = {
     }
   },
 };
+
+function toTimestamp(date: Date): Timestamp {
+  const seconds = BigInt(Math.trunc(date.getTime() / 1_000));
+  const nanos = (date.getTime() % 1_000) * 1_000_000;
+  return { seconds, nanos };
+}
+
+function fromTimestamp(t: Timestamp): Date {
+  let millis = (globalThis.Number(t.seconds?.toString()) || 0) * 1_000;
+  millis += (t.nanos || 0) / 1_000_000;
+  return new globalThis.Date(millis);
+}
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;

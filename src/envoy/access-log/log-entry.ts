@@ -1,0 +1,80 @@
+import type { Address } from '../../gen/envoy/config/core/v3/address.ts';
+import type { Metadata } from '../../gen/envoy/config/core/v3/base.ts';
+import type { AccessLogCommon, HTTPAccessLogEntry } from '../../gen/envoy/data/accesslog/v3/accesslog.ts';
+import type { Duration } from '../../gen/google/protobuf/duration.ts';
+import type { RequestEnd } from '../../picker/request-end.ts';
+import { canonicalAddress } from '../../workers/address.ts';
+
+/** Pick id of an entry, empty when its request was not picked by us (envoy 1 rule 7). */
+export function pickIdOf(common: AccessLogCommon): string {
+  return textOf(common.metadata, 'picker', 'pick_id');
+}
+
+/** Worker of the latest attempt: host metadata that the generated configuration adds as a tag (envoy 9.2). */
+export function workerIdOf(common: AccessLogCommon): string {
+  return common.customTags?.['worker'] ?? '';
+}
+
+/** Address of the latest attempt: the host Envoy chose, under our name or the protocol's, else the one it reached. */
+export function servedAddressOf(common: AccessLogCommon): string {
+  const { metadata } = common;
+  return (
+    textOf(metadata, 'picker', 'served') ||
+    textOf(metadata, 'envoy.lb', 'x-gateway-destination-endpoint-served') ||
+    socketAddress(common.upstreamRemoteAddress)
+  );
+}
+
+/** What a `DownstreamEnd` entry says about the end of its request (envoy 9.2). */
+export function readEnd(pickId: string, entry: HTTPAccessLogEntry, common: AccessLogCommon): RequestEnd {
+  const codeDetails = entry.response?.responseCodeDetails ?? '';
+  return {
+    pickId,
+    workerId: workerIdOf(common),
+    servedAddress: servedAddressOf(common),
+    status: entry.response?.responseCode ?? 0,
+    codeDetails,
+    attempts: common.upstreamRequestAttemptCount ?? 0,
+    durationMs: durationOf(common),
+    firstByteMs: milliseconds(common.timeToFirstUpstreamRxByte, -1),
+    clientGone: clientLeft(common, codeDetails),
+  };
+}
+
+/** Milliseconds from the end of the request to `wallNow`; undefined when the entry does not say when it began. */
+export function lagOf(common: AccessLogCommon, wallNow: number): number | undefined {
+  if (common.startTime === undefined) return undefined;
+  return Math.max(0, wallNow - (common.startTime.getTime() + durationOf(common)));
+}
+
+function durationOf(common: AccessLogCommon): number {
+  return milliseconds(common.duration ?? common.timeToLastDownstreamTxByte, 0);
+}
+
+/** Envoy tells it by flag for a lost connection or stream, and by detail alone when no response had begun. */
+function clientLeft(common: AccessLogCommon, codeDetails: string): boolean {
+  const flags = common.responseFlags;
+  return (
+    flags?.downstreamConnectionTermination === true ||
+    flags?.downstreamRemoteReset === true ||
+    codeDetails.startsWith('downstream_remote_disconnect') ||
+    codeDetails === 'http2.remote_reset' ||
+    codeDetails === 'http3.remote_reset'
+  );
+}
+
+function textOf(metadata: Metadata | undefined, namespace: string, key: string): string {
+  const value: unknown = metadata?.filterMetadata?.[namespace]?.[key];
+  return typeof value === 'string' ? value : '';
+}
+
+function socketAddress(address: Address | undefined): string {
+  if (address?.address?.$case !== 'socketAddress') return '';
+  const { address: ip, portSpecifier } = address.address.value;
+  if (ip === undefined || portSpecifier?.$case !== 'portValue') return '';
+  return canonicalAddress(ip, portSpecifier.value);
+}
+
+function milliseconds(duration: Duration | undefined, absent: number): number {
+  return duration === undefined ? absent : Number(duration.seconds ?? 0n) * 1000 + (duration.nanos ?? 0) / 1e6;
+}
