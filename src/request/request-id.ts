@@ -1,0 +1,61 @@
+import { readVisible } from './header-readers.ts';
+import type { RequestHead } from './request-head.ts';
+
+/** Default of `--request-id-headers` (sticky-sessions 1.7). */
+export const REQUEST_ID_HEADERS: readonly string[] = ['x-request-id', 'x-correlation-id', 'x-trace-id', 'request-id'];
+
+export interface FoundRequestId {
+  /** Visible ASCII; may be empty. */
+  readonly value: string;
+  /** Name under which it came. */
+  readonly headerName: string;
+}
+
+/**
+ * The first readable value among `names`, null when there is none. An empty value is readable; one with other bytes than
+ * visible ASCII is passed over (sticky-sessions 1.7).
+ *
+ * @param names lower-case header names, in order
+ */
+export function findRequestId(head: RequestHead, names: readonly string[]): FoundRequestId | null {
+  for (let i = 0; i < names.length; i++) {
+    const headerName = names[i] ?? '';
+    const bytes = head.first(headerName);
+    if (bytes === undefined) continue;
+    const value = readVisible(bytes);
+    if (value !== null) return { value, headerName };
+  }
+  return null;
+}
+
+const ALPHANUMERICS = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789');
+const RANDOM_PART = 24;
+const POOL_BYTES = 4096;
+
+/** Makes request ids. Draws random bytes in batches, since one call for 24 bytes costs as much as one for 4,096. */
+export class RequestIds {
+  readonly #fill: (bytes: Buffer) => unknown;
+  readonly #pool = Buffer.alloc(POOL_BYTES);
+  readonly #text = Buffer.alloc(RANDOM_PART);
+  #next = POOL_BYTES;
+
+  /** @param fill fills a buffer with random bytes, as `crypto.randomFillSync` */
+  constructor(fill: (bytes: Buffer) => unknown) {
+    this.#fill = fill;
+  }
+
+  /** `prefix` and 24 alphanumerics, each of the 62 as likely as any other (sticky-sessions 1.7). */
+  make(prefix: string): string {
+    let length = 0;
+    while (length < RANDOM_PART) {
+      if (this.#next === POOL_BYTES) {
+        this.#fill(this.#pool);
+        this.#next = 0;
+      }
+      // Six bits have two values too many; those are drawn again, which keeps the choice uniform.
+      const letter = ALPHANUMERICS[(this.#pool[this.#next++] ?? 0) & 0x3f];
+      if (letter !== undefined) this.#text[length++] = letter;
+    }
+    return prefix + this.#text.toString('latin1');
+  }
+}
