@@ -13,3 +13,13 @@ export const POLICY_NAMES = [
 ] as const;
 
 export type PolicyName = (typeof POLICY_NAMES)[number];
+
+/** Those that this version can run. */
+export const BUILT_POLICY_NAMES = [
+  'random',
+  'round_robin',
+  'passthrough',
+  'consistent_hashing',
+  'manual',
+] as const satisfies readonly PolicyName[];
+export type BuiltPolicyName = (typeof BUILT_POLICY_NAMES)[number];

@@ -21,6 +21,11 @@ export class LruMap<K, V> {
     return value;
   }
 
+  /** Does not count as a use. */
+  peek(key: K): V | undefined {
+    return this.entries.get(key);
+  }
+
   /** Counts as a use; the least recently used entry leaves when there are too many. */
   set(key: K, value: V): void {
     this.entries.delete(key);

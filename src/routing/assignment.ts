@@ -1,0 +1,54 @@
+import { type Random, randomBelow } from '../util/random.ts';
+import type { Worker } from '../workers/worker.ts';
+
+/** How a key without a usable worker gets one (sticky-sessions 3.2); `delegate` asks the configured policy. */
+export const ASSIGNMENT_MODES = ['delegate', 'random', 'min_load', 'min_group'] as const;
+export type AssignmentMode = (typeof ASSIGNMENT_MODES)[number];
+
+/** The modes that need no policy. */
+export type OwnAssignmentMode = Exclude<AssignmentMode, 'delegate'>;
+
+const NOBODY: readonly Worker[] = [];
+
+/**
+ * A worker by assignment mode: any (`random`), one with the fewest requests in flight (`min_load`), or one with the fewest
+ * distinct keys in flight (`min_group`). Ties are broken evenly. Null when all candidates are taken. Hot path.
+ */
+export function assign(
+  mode: OwnAssignmentMode,
+  candidates: readonly Worker[],
+  random: Random,
+  taken: readonly Worker[] = NOBODY,
+): Worker | null {
+  let least = Number.POSITIVE_INFINITY;
+  let ties = 0;
+  for (const worker of candidates) {
+    if (taken.includes(worker)) continue;
+    const load = loadBy(mode, worker);
+    if (load < least) {
+      least = load;
+      ties = 0;
+    }
+    if (load === least) ties++;
+  }
+  if (ties === 0) return null;
+
+  let skip = ties === 1 ? 0 : randomBelow(random, ties);
+  for (const worker of candidates) {
+    if (taken.includes(worker) || loadBy(mode, worker) !== least) continue;
+    if (skip === 0) return worker;
+    skip--;
+  }
+  return null;
+}
+
+function loadBy(mode: OwnAssignmentMode, worker: Worker): number {
+  switch (mode) {
+    case 'random':
+      return 0;
+    case 'min_load':
+      return worker.load.requests;
+    case 'min_group':
+      return worker.load.distinctKeys;
+  }
+}

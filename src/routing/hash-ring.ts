@@ -1,0 +1,116 @@
+import { blake3 } from '@noble/hashes/blake3.js';
+
+/** Nodes of each id on the ring (sticky-sessions 3.14). */
+export const VIRTUAL_NODES = 150;
+
+/** A point on the ring: an unsigned 64-bit number as two halves, since a BigInt costs more than the whole look-up. */
+export interface Position {
+  readonly high: number;
+  readonly low: number;
+}
+
+/** Position of a text: the first 8 bytes of its BLAKE3 hash, read as a little-endian number (sticky-sessions 3.14). */
+export function positionOf(text: string): Position {
+  const hash = blake3(Buffer.from(text));
+  return { high: uint32At(hash, 4), low: uint32At(hash, 0) };
+}
+
+function uint32At(bytes: Uint8Array, at: number): number {
+  const [a = 0, b = 0, c = 0, d = 0] = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+  return (a | (b << 8) | (c << 16) | (d << 24)) >>> 0;
+}
+
+/** The nodes of one id, in the order of their numbers. */
+export interface Nodes {
+  readonly high: Uint32Array;
+  readonly low: Uint32Array;
+}
+
+export function nodesOf(id: string): Nodes {
+  const high = new Uint32Array(VIRTUAL_NODES);
+  const low = new Uint32Array(VIRTUAL_NODES);
+  for (let i = 0; i < VIRTUAL_NODES; i++) {
+    const position = positionOf(`${id}#${i}`);
+    high[i] = position.high;
+    low[i] = position.low;
+  }
+  return { high, low };
+}
+
+/**
+ * Consistent-hashing ring, position by position as SMG builds it (sticky-sessions 3.14, policies 1.8). Immutable. Look-up is
+ * hot path.
+ *
+ * A ring exists for every pool, so SMG's rule for a pool without one (position modulo the number of workers) has no use here.
+ */
+export class HashRing {
+  /** Distinct ids, in the order given. */
+  readonly ids: readonly string[];
+  private readonly high: Uint32Array;
+  private readonly low: Uint32Array;
+  /** Index into `ids` of the node at the same place. */
+  private readonly owner: Uint32Array;
+
+  /**
+   * @param ids one id may stand more than once; it counts once
+   * @param nodes where the nodes of an id come from
+   */
+  constructor(ids: readonly string[], nodes: (id: string) => Nodes = nodesOf) {
+    this.ids = [...new Set(ids)];
+    const perId = this.ids.map(nodes);
+    const size = perId.length * VIRTUAL_NODES;
+    const highOf = (node: number) => perId[Math.floor(node / VIRTUAL_NODES)]?.high[node % VIRTUAL_NODES] ?? 0;
+    const lowOf = (node: number) => perId[Math.floor(node / VIRTUAL_NODES)]?.low[node % VIRTUAL_NODES] ?? 0;
+    const sorted = Array.from({ length: size }, (_, node) => node).sort(
+      (a, b) => highOf(a) - highOf(b) || lowOf(a) - lowOf(b),
+    );
+    this.high = Uint32Array.from(sorted, highOf);
+    this.low = Uint32Array.from(sorted, lowOf);
+    this.owner = Uint32Array.from(sorted, (node) => Math.floor(node / VIRTUAL_NODES));
+  }
+
+  /** Nodes on the ring. */
+  get size(): number {
+    return this.owner.length;
+  }
+
+  /** Position of the node at `place` in ascending order, and the id that owns it. */
+  nodeAt(place: number): { readonly position: Position; readonly id: string } {
+    return {
+      position: { high: this.high[place] ?? 0, low: this.low[place] ?? 0 },
+      id: this.ids[this.owner[place] ?? 0] ?? '',
+    };
+  }
+
+  /**
+   * The first eligible owner from `key` on, clockwise and around the end; null when there is none.
+   *
+   * @param eligible by index into `ids`: what stands for an eligible id, undefined for one that is not
+   * @param taken entries of `eligible` to pass over
+   */
+  find<T>(key: Position, eligible: readonly (T | undefined)[], taken: readonly T[]): T | null {
+    const size = this.owner.length;
+    let place = this.placeOf(key);
+    for (let tested = 0; tested < size; tested++) {
+      if (place === size) place = 0;
+      const found = eligible[this.owner[place] ?? 0];
+      if (found !== undefined && !taken.includes(found)) return found;
+      place++;
+    }
+    return null;
+  }
+
+  /** Place of the first node at or after a position; `size` when all stand before it. */
+  private placeOf(key: Position): number {
+    let from = 0;
+    let to = this.owner.length;
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      const high = this.high[middle] ?? 0;
+      const before = high < key.high || (high === key.high && (this.low[middle] ?? 0) < key.low);
+      if (before) from = middle + 1;
+      else to = middle;
+    }
+    return from;
+  }
+}

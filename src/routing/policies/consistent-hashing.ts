@@ -1,0 +1,86 @@
+import { parseWorkerIndex, readTargetWorker } from '../../request/target-worker.ts';
+import { randomBelow } from '../../util/random.ts';
+import type { Worker } from '../../workers/worker.ts';
+import { assign } from '../assignment.ts';
+import { type Position, positionOf } from '../hash-ring.ts';
+import type { Placement, Policy } from '../policy.ts';
+import { RingCache } from '../ring-cache.ts';
+import { type KeyRules, ringKeyOf } from '../routing-keys.ts';
+
+const NOBODY: readonly Worker[] = [];
+
+/**
+ * Owner of the request's key on the ring of its pool; a target worker named by the client comes first, and without any key
+ * it is any worker (policies 1.8).
+ */
+export class ConsistentHashingPolicy implements Policy {
+  readonly name = 'consistent_hashing';
+  readonly needsPrompt = false;
+
+  private readonly rules: KeyRules;
+  private readonly rings = new RingCache();
+  /** The last key and where it stands: a decision asks for the same one several times. */
+  private lastKey = '';
+  private lastPosition: Position = positionOf('');
+
+  constructor(rules: KeyRules) {
+    this.rules = rules;
+  }
+
+  pick(placement: Placement): Worker | null {
+    const { request, candidates, trail, random } = placement;
+    const target = readTargetWorker(request.head);
+    if (target !== null) {
+      const worker = targetOf(target, candidates);
+      trail.ringBranch = worker === null ? 'target_worker_miss' : 'target_worker_hit';
+      return worker;
+    }
+    const owner = this.owner(placement, NOBODY);
+    if (owner !== null) {
+      trail.ringBranch = 'routing_key_hit';
+      return owner;
+    }
+    trail.ringBranch = 'random_fallback';
+    return candidates[randomBelow(random, candidates.length)] ?? null;
+  }
+
+  /** Goes on clockwise from the key; without a key it is any of the rest. */
+  next(placement: Placement, taken: readonly Worker[]): Worker | null {
+    return this.owner(placement, taken) ?? assign('random', placement.candidates, placement.random, taken);
+  }
+
+  private owner({ request, pool, candidates }: Placement, taken: readonly Worker[]): Worker | null {
+    const key = ringKeyOf(request, this.rules);
+    if (key === null) return null;
+    const ring = this.rings.ringOf(pool);
+    return ring.find(this.positionOf(key), this.rings.eligibleOn(ring, candidates), taken);
+  }
+
+  private positionOf(key: string): Position {
+    if (key !== this.lastKey) {
+      this.lastPosition = positionOf(key);
+      this.lastKey = key;
+    }
+    return this.lastPosition;
+  }
+}
+
+/**
+ * The worker a client names: by its index among the candidates, by its id, or by `host:port` of its URL or its address
+ * (sticky-sessions 1.4, decisions 3). Null is a miss.
+ */
+function targetOf(target: string, candidates: readonly Worker[]): Worker | null {
+  const index = parseWorkerIndex(target);
+  if (index !== 'invalid') return candidates[index] ?? null;
+  for (const worker of candidates) if (worker.id === target) return worker;
+  for (const worker of candidates) {
+    if (worker.address === target || authorityOf(worker.url) === target) return worker;
+  }
+  return null;
+}
+
+function authorityOf(url: string): string {
+  const start = url.indexOf('://') + 3;
+  const end = url.indexOf('/', start);
+  return end < 0 ? url.slice(start) : url.slice(start, end);
+}
