@@ -1,0 +1,20 @@
+import type { Worker, WorkerStatus } from './worker.ts';
+
+/** Is told what happens in the fleet, for counting and logging. None of these may throw. */
+export interface FleetObserver {
+  /** A health probe was answered, or was not. */
+  probed(worker: Worker, ok: boolean): void;
+  /** The worker shows another status than `previous`. */
+  statusChanged(worker: Worker, previous: WorkerStatus): void;
+  /** The worker is in the fleet from now on. */
+  added(worker: Worker): void;
+  /** The worker has left the fleet. */
+  removed(worker: Worker): void;
+}
+
+export const SILENT_OBSERVER: FleetObserver = {
+  probed: () => {},
+  statusChanged: () => {},
+  added: () => {},
+  removed: () => {},
+};

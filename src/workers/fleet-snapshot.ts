@@ -1,0 +1,117 @@
+import type { Pool, WorkerSnapshot } from './snapshot.ts';
+import type { Worker } from './worker.ts';
+
+/** A worker as the builder of snapshots takes it. */
+export interface FleetEntry {
+  readonly worker: Worker;
+  /** False until its model list was declared, answered or given up: till then an empty list does not mean "any". */
+  readonly modelsKnown: boolean;
+}
+
+/** Name of the pool of requests that name no model (policies 2.4). */
+const NO_MODEL = 'unknown';
+
+export class FleetSnapshot implements WorkerSnapshot {
+  readonly version: number;
+  readonly workers: readonly Worker[];
+  readonly models: readonly string[];
+  readonly uniform: boolean;
+  readonly #byId: ReadonlyMap<string, Worker>;
+  readonly #byAddress: ReadonlyMap<string, Worker>;
+  /** Pools of the models that some worker lists, and of `unknown`. */
+  readonly #pools: ReadonlyMap<string, Pool>;
+  /** For a model that nobody lists: who serves any model, or may turn out to serve it. */
+  readonly #unlisted: Pool;
+
+  private constructor(version: number, entries: readonly FleetEntry[], previous: FleetSnapshot | null) {
+    this.version = version;
+    this.workers = entries.map((entry) => entry.worker);
+    this.#byId = new Map(this.workers.map((worker) => [worker.id, worker]));
+    this.#byAddress = firstByAddress(this.workers);
+
+    const regular = entries.filter((entry) => entry.worker.type === 'regular');
+    const everyone = regular.map((entry) => entry.worker);
+    const any = regular.filter((entry) => entry.modelsKnown && entry.worker.models.length === 0);
+    const open = regular.filter((entry) => entry.worker.models.length === 0);
+    const servesAny = new Set(any.map((entry) => entry.worker));
+
+    const oldPools = previous === null ? null : previous.#pools;
+    const whole = buildPool(NO_MODEL, everyone, oldPools?.get(NO_MODEL), null);
+    const pools = new Map<string, Pool>([[NO_MODEL, whole]]);
+    for (const model of new Set(everyone.flatMap((worker) => worker.models))) {
+      const members = everyone.filter((worker) => servesAny.has(worker) || worker.models.includes(model));
+      pools.set(model, buildPool(model, members, oldPools?.get(model), whole));
+    }
+    this.#pools = pools;
+    const openWorkers = open.map((entry) => entry.worker);
+    this.#unlisted = buildPool('', openWorkers, previous === null ? undefined : previous.#unlisted, whole);
+    this.models = listedByReady(everyone);
+    this.uniform = sameModels(regular);
+  }
+
+  static readonly empty = new FleetSnapshot(0, [], null);
+
+  /**
+   * The next snapshot.
+   *
+   * @param entries every worker, in registration order
+   */
+  static after(previous: FleetSnapshot, entries: readonly FleetEntry[]): FleetSnapshot {
+    return new FleetSnapshot(previous.version + 1, entries, previous);
+  }
+
+  byId(id: string): Worker | undefined {
+    return this.#byId.get(id);
+  }
+
+  byAddress(address: string): Worker | undefined {
+    return this.#byAddress.get(address);
+  }
+
+  pool(model: string): Pool | undefined {
+    const pool = this.#pools.get(model === '' ? NO_MODEL : model);
+    if (pool !== undefined) return pool;
+    const { members, memberIds, available } = this.#unlisted;
+    // Named per request, since any name may come in: it is not worth remembering.
+    return members.length === 0 ? undefined : { model, members, memberIds, available };
+  }
+}
+
+/** Keeps the old pool, or the old arrays, wherever nothing changed, so that caches keyed by them stay warm. */
+function buildPool(model: string, members: readonly Worker[], old: Pool | undefined, whole: Pool | null): Pool {
+  if (old !== undefined && sameItems(old.members, members)) return old;
+  const ids = members.map((worker) => worker.id);
+  // Pools with the same members share one list, and with it one hash ring.
+  const shared = whole !== null && sameItems(whole.memberIds, ids) ? whole.memberIds : null;
+  const memberIds = shared ?? (old !== undefined && sameItems(old.memberIds, ids) ? old.memberIds : ids);
+  const placeable = members.filter((worker) => worker.placeable);
+  const available = old !== undefined && sameItems(old.available, placeable) ? old.available : placeable;
+  return { model, members, memberIds, available };
+}
+
+function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.length === b.length && a.every((item, index) => item === b[index]);
+}
+
+function firstByAddress(workers: readonly Worker[]): ReadonlyMap<string, Worker> {
+  const byAddress = new Map<string, Worker>();
+  for (const worker of workers) {
+    if (worker.address !== '' && !byAddress.has(worker.address)) byAddress.set(worker.address, worker);
+  }
+  return byAddress;
+}
+
+function listedByReady(workers: readonly Worker[]): readonly string[] {
+  const models = new Set<string>();
+  for (const worker of workers) {
+    if (worker.status === 'ready') for (const model of worker.models) models.add(model);
+  }
+  return [...models];
+}
+
+/** Workers whose models are not known yet take no requests for any model, so they do not count. */
+function sameModels(regular: readonly FleetEntry[]): boolean {
+  const known = regular.filter((entry) => entry.modelsKnown).map((entry) => entry.worker.models);
+  const [first = [], ...others] = known;
+  return others.every((models) => models.length === first.length && models.every((model) => first.includes(model)));
+}

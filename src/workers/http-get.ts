@@ -1,0 +1,66 @@
+import { type ClientRequest, request } from 'node:http';
+
+export interface HttpGetOptions {
+  /** Bare IP address to connect to. */
+  readonly ip: string;
+  readonly port: number;
+  readonly path: string;
+  /** Header names in lower case; must hold `host`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** For the whole exchange. */
+  readonly timeoutMs: number;
+  /** Longest body that is read; the rest is dropped. */
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+export type HttpResult =
+  | { readonly kind: 'answer'; readonly status: number; readonly body: Buffer; readonly complete: boolean }
+  | { readonly kind: 'timeout' }
+  /** Refused, reset, aborted, or not HTTP; `reason` is a code or a short text. */
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** One GET on a connection of its own, which is closed whatever happens. Follows no redirect. */
+export function httpGet(options: HttpGetOptions): Promise<HttpResult> {
+  return new Promise((resolve) => {
+    const get = open(options);
+    if (get === null) return resolve({ kind: 'failed', reason: 'path or header with a forbidden character' });
+    const finish = (result: HttpResult) => {
+      clearTimeout(timer);
+      options.signal.removeEventListener('abort', abort);
+      get.destroy();
+      resolve(result);
+    };
+    const abort = () => finish({ kind: 'failed', reason: 'aborted' });
+    const timer = setTimeout(() => finish({ kind: 'timeout' }), options.timeoutMs);
+    // Stays to the end: a destroyed request may still report an error.
+    get.on('error', (error: NodeJS.ErrnoException) => finish({ kind: 'failed', reason: error.code ?? error.message }));
+    get.on('response', (response) => {
+      const status = response.statusCode ?? 0;
+      const chunks: Buffer[] = [];
+      let length = 0;
+      response.on('data', (chunk: Buffer) => {
+        length += chunk.length;
+        if (length > options.maxBytes) finish({ kind: 'answer', status, body: Buffer.alloc(0), complete: false });
+        else chunks.push(chunk);
+      });
+      response.on('end', () => finish({ kind: 'answer', status, body: Buffer.concat(chunks), complete: true }));
+      response.on('error', (error: NodeJS.ErrnoException) =>
+        finish({ kind: 'failed', reason: error.code ?? error.message }),
+      );
+    });
+    if (options.signal.aborted) abort();
+    else {
+      options.signal.addEventListener('abort', abort);
+      get.end();
+    }
+  });
+}
+
+function open({ ip, port, path, headers }: HttpGetOptions): ClientRequest | null {
+  try {
+    return request({ host: ip, port, path, headers, setHost: false, agent: false });
+  } catch {
+    return null;
+  }
+}

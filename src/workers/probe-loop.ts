@@ -1,0 +1,197 @@
+import { canonicalAddress, splitAddress } from './address.ts';
+import type { ConcurrencyGate } from './concurrency-gate.ts';
+import { effectiveHealth, type HealthSettings } from './health-settings.ts';
+import { type HttpResult, httpGet } from './http-get.ts';
+import { MODELS_MAX_BYTES, MODELS_PATH, MODELS_TIMEOUT_MS, readModels } from './model-probe.ts';
+import { chooseAddress, type NameResolver, nextAddress } from './name-resolver.ts';
+import type { Registry } from './registry.ts';
+import type { WorkerInstance } from './worker-instance.ts';
+import type { WorkerSpec } from './worker-spec.ts';
+
+/** What the loops of all workers share. */
+export interface ProbeContext {
+  readonly registry: Registry;
+  readonly resolver: NameResolver;
+  readonly gate: ConcurrencyGate;
+  readonly health: HealthSettings;
+  /** Longest time between start-up probes (`--worker-startup-check-interval`), in milliseconds. */
+  readonly startupIntervalMs: number;
+  readonly random: () => number;
+}
+
+const FIRST_DELAY_MS = 100;
+const HEALTH_MAX_BYTES = 65_536;
+/** Probes come up to this share early, so that the fleet is not probed in one burst. */
+const JITTER = 0.1;
+
+/** Probes one worker instance until it is closed or the instance needs no more probes. */
+export class ProbeLoop {
+  /** The declaration it works by; another one needs another loop. */
+  readonly spec: WorkerSpec;
+  readonly #context: ProbeContext;
+  readonly #instance: WorkerInstance;
+  readonly #health: HealthSettings;
+  readonly #abort = new AbortController();
+  readonly #unfollow: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #startupDelayMs = FIRST_DELAY_MS;
+  #countedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(context: ProbeContext, instance: WorkerInstance) {
+    this.#context = context;
+    this.#instance = instance;
+    this.spec = instance.spec;
+    this.#health = effectiveHealth(context.health, instance.spec.health);
+    this.#unfollow = this.#followName();
+    this.#next(0);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#abort.abort();
+    this.#unfollow();
+  }
+
+  get #closed(): boolean {
+    return this.#abort.signal.aborted;
+  }
+
+  #followName(): () => void {
+    const { host, port, address } = this.spec.url;
+    if (address !== '') return () => {};
+    return this.#context.resolver.follow(host, (addresses) => {
+      const current = splitAddress(this.#instance.address)?.ip ?? '';
+      this.#context.registry.resolved(this.#instance, canonicalAddress(chooseAddress(addresses, current), port));
+    });
+  }
+
+  #next(delayMs: number): void {
+    this.#timer = setTimeout(() => void this.#turn(), delayMs);
+  }
+
+  async #turn(): Promise<void> {
+    const delayMs = await this.#context.gate.run(() => (this.#health.enabled ? this.#probe() : this.#admit()));
+    if (delayMs !== null && !this.#closed) this.#next(delayMs);
+  }
+
+  /** Health checks off: asks for the models, then the worker is ready for good. */
+  async #admit(): Promise<number | null> {
+    const deadline = performance.now() + MODELS_TIMEOUT_MS;
+    while (!this.#closed && this.#needsModels) {
+      const leftMs = deadline - performance.now();
+      if (leftMs <= 0) {
+        this.#context.registry.modelsAnswered(this.#instance, []);
+        break;
+      }
+      if (!(await this.#askModels(leftMs))) await pause(Math.min(FIRST_DELAY_MS, leftMs), this.#abort.signal);
+    }
+    if (!this.#closed) this.#context.registry.assumeReady(this.#instance);
+    return null;
+  }
+
+  /** One health probe; answers with the delay to the next one, null when there is none to come. */
+  async #probe(): Promise<number | null> {
+    if (this.#closed) return null;
+    const at = Date.now();
+    const started = performance.now();
+    const result = await this.#get(this.#health.endpoint, this.#health.timeoutSecs * 1_000, HEALTH_MAX_BYTES);
+    let ok = result.kind === 'answer' && result.status >= 200 && result.status < 300;
+    const durationMs = performance.now() - started;
+    // A worker that comes back may be another engine: it is asked again.
+    const returning = this.spec.models.length === 0 && this.#instance.health.status === 'not_ready';
+    let detail = describe(result);
+    if (ok && (this.#needsModels || returning) && !(await this.#askModels(MODELS_TIMEOUT_MS))) {
+      ok = false;
+      detail = 'connection lost when asked for models';
+    }
+    if (this.#closed) return null;
+
+    const counted = this.#counts(started);
+    this.#context.registry.probed(this.#instance, { at, ok, detail, durationMs }, this.#health, counted);
+    if (!ok) this.#tryElsewhere();
+    return this.#delayAfterProbe();
+  }
+
+  get #needsModels(): boolean {
+    return !this.#instance.modelsKnown;
+  }
+
+  /**
+   * Start-up probes follow each other fast, so that a worker is ready early. Only one an interval counts towards
+   * `failed`: an engine may take minutes to load its model.
+   */
+  #counts(now: number): boolean {
+    const intervalMs = this.#health.intervalSecs * 1_000 * (1 - JITTER);
+    if (this.#instance.health.status === 'pending' && now - this.#countedAt < intervalMs) return false;
+    this.#countedAt = now;
+    return true;
+  }
+
+  #delayAfterProbe(): number | null {
+    const { status } = this.#instance.health;
+    if (status === 'failed') return null;
+    const intervalMs = this.#health.intervalSecs * 1_000 * (1 - JITTER * this.#context.random());
+    if (status !== 'pending') return intervalMs;
+    const delayMs = Math.min(this.#startupDelayMs, this.#context.startupIntervalMs, intervalMs);
+    this.#startupDelayMs *= 2;
+    return delayMs;
+  }
+
+  /** False when the worker could not be asked. A list it gave before outlives an answer without one. */
+  async #askModels(timeoutMs: number): Promise<boolean> {
+    const answer = readModels(await this.#get(MODELS_PATH, timeoutMs, MODELS_MAX_BYTES));
+    if (this.#closed || answer.kind === 'unreachable') return false;
+    if (answer.kind === 'list') this.#context.registry.modelsAnswered(this.#instance, answer.models);
+    else if (this.#needsModels) this.#context.registry.modelsAnswered(this.#instance, []);
+    return true;
+  }
+
+  async #get(path: string, timeoutMs: number, maxBytes: number): Promise<HttpResult> {
+    const { url, apiKey } = this.spec;
+    if (this.#instance.address === '') await this.#context.resolver.refresh(url.host);
+    const target = splitAddress(this.#instance.address);
+    if (target === undefined) return { kind: 'failed', reason: `${url.host} does not resolve` };
+    const headers = { host: url.authority, accept: '*/*', 'user-agent': 'smg-envoy' };
+    return httpGet({
+      ip: target.ip,
+      port: target.port,
+      path,
+      headers: apiKey === null ? headers : { ...headers, authorization: `Bearer ${apiKey}` },
+      timeoutMs,
+      maxBytes,
+      signal: this.#abort.signal,
+    });
+  }
+
+  /** A name with several addresses: a worker that is not ready at one is tried at the next. */
+  #tryElsewhere(): void {
+    const { host, port, address } = this.spec.url;
+    if (address !== '') return;
+    const { registry, resolver } = this.#context;
+    const addresses = resolver.addresses(host);
+    if (this.#instance.health.status !== 'ready' && addresses.length > 1) {
+      const current = splitAddress(this.#instance.address)?.ip ?? '';
+      registry.resolved(this.#instance, canonicalAddress(nextAddress(addresses, current), port));
+    }
+    void resolver.refresh(host);
+  }
+}
+
+function describe(result: HttpResult): string {
+  if (result.kind === 'answer') return `HTTP ${result.status}`;
+  return result.kind === 'timeout' ? 'timeout' : result.reason;
+}
+
+/** Waits, but not beyond an abort. */
+function pause(delayMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, delayMs);
+    signal.addEventListener('abort', done);
+  });
+}

@@ -1,0 +1,64 @@
+import type { WorkerStatus } from './worker.ts';
+
+/** States that probes move between; `draining` lies above them (policies 2.1). */
+export type HealthStatus = Exclude<WorkerStatus, 'draining'>;
+
+/** Consecutive probes that turn a worker ready, and not ready. Both at least 1. */
+export interface HealthThresholds {
+  readonly successThreshold: number;
+  readonly failureThreshold: number;
+}
+
+/** Where a worker stands, and the runs that lead on from there. */
+export interface HealthState {
+  readonly status: HealthStatus;
+  /** Successes in a row since the state was entered. */
+  readonly successes: number;
+  /** Failures in a row since the state was entered. */
+  readonly failures: number;
+  /** Probes counted since the state was entered. */
+  readonly probes: number;
+}
+
+/** Bound of Pending, as a multiple of the failure threshold. */
+const PENDING_PROBES = 10;
+/** Bound of NotReady, as a multiple of the failure threshold. */
+const NOT_READY_FAILURES = 3;
+
+export const PENDING: HealthState = enter('pending');
+export const READY: HealthState = enter('ready');
+
+/**
+ * State after one more probe (policies 2.1).
+ *
+ * @param counted false for an extra start-up probe, which may make a pending worker ready but does not bring it nearer
+ * to `failed`
+ */
+export function afterProbe(
+  state: HealthState,
+  ok: boolean,
+  { successThreshold, failureThreshold }: HealthThresholds,
+  counted = true,
+): HealthState {
+  const { status } = state;
+  if (status === 'failed') return state;
+
+  const successes = ok ? state.successes + 1 : 0;
+  const failures = ok ? 0 : state.failures + 1;
+  const probes = state.probes + (counted ? 1 : 0);
+  if (status === 'ready') {
+    if (failures >= failureThreshold) return enter('not_ready');
+  } else {
+    if (successes >= successThreshold) return READY;
+    const exhausted =
+      status === 'pending'
+        ? probes >= PENDING_PROBES * failureThreshold
+        : failures >= NOT_READY_FAILURES * failureThreshold;
+    if (exhausted) return enter('failed');
+  }
+  return { status, successes, failures, probes };
+}
+
+function enter(status: HealthStatus): HealthState {
+  return { status, successes: 0, failures: 0, probes: 0 };
+}

@@ -1,0 +1,91 @@
+import { isDeepStrictEqual } from 'node:util';
+import { LoadCounter } from './load-counter.ts';
+import { type HealthState, PENDING, READY } from './status-machine.ts';
+import type { Worker, WorkerSource } from './worker.ts';
+import type { WorkerSpec } from './worker-spec.ts';
+
+/** The last probe of a worker, for people to look at. */
+export interface ProbeReport {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly ok: boolean;
+  /** `HTTP 200`, `timeout`, or what went wrong on the way. */
+  readonly detail: string;
+  readonly durationMs: number;
+}
+
+/**
+ * How a worker leaves the fleet (decisions 40): `soft` keeps the pins until its deadline, `removal` ends with the worker
+ * gone.
+ */
+export type Drain = { readonly kind: 'soft'; readonly pinsKept: boolean } | { readonly kind: 'removal' };
+
+/**
+ * One registration of a worker: everything known of it that changes. Written by the registry only. A worker that leaves
+ * and returns at the same URL is another instance.
+ */
+export class WorkerInstance {
+  readonly id: string;
+  readonly load = new LoadCounter();
+  spec: WorkerSpec;
+  source: WorkerSource;
+  health: HealthState;
+  /** Model ids it answered with (empty: serves any); null until it was asked. */
+  answeredModels: readonly string[] | null = null;
+  address: string;
+  drain: Drain | null = null;
+  lastProbe: ProbeReport | null = null;
+  #worker: Worker;
+
+  constructor(spec: WorkerSpec, source: WorkerSource) {
+    this.id = spec.url.id;
+    this.spec = spec;
+    this.source = source;
+    this.health = PENDING;
+    this.address = spec.url.address;
+    this.#worker = this.#derive();
+  }
+
+  /** The worker as readers see it, as of the last `refresh`. */
+  get worker(): Worker {
+    return this.#worker;
+  }
+
+  get modelsKnown(): boolean {
+    return this.spec.models.length > 0 || this.answeredModels !== null;
+  }
+
+  /** Brings `worker` up to date; false when readers would see no difference. */
+  refresh(): boolean {
+    const next = this.#derive();
+    if (isDeepStrictEqual(next, this.#worker)) return false;
+    this.#worker = next;
+    return true;
+  }
+
+  /** Ready without probes: health checks are off for it. */
+  assumeReady(): void {
+    this.health = READY;
+  }
+
+  #derive(): Worker {
+    const { spec, drain, address } = this;
+    const reachable = this.health.status === 'ready' && address !== '';
+    return {
+      id: this.id,
+      url: this.id,
+      name: spec.name ?? this.id,
+      type: spec.workerType,
+      source: this.source,
+      models: spec.models.length > 0 ? spec.models : (this.answeredModels ?? []),
+      status: drain === null ? this.health.status : 'draining',
+      address,
+      placeable: reachable && drain === null,
+      keepsPins: reachable && (drain === null || (drain.kind === 'soft' && drain.pinsKept)),
+      load: this.load,
+      priority: spec.priority,
+      cost: spec.cost,
+      labels: spec.labels,
+    };
+  }
+}

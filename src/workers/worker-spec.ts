@@ -1,0 +1,198 @@
+import { z } from 'zod';
+import type { HealthOverrides } from './health-settings.ts';
+import type { WorkerType } from './worker.ts';
+import { parseWorkerUrl, type WorkerUrl } from './worker-url.ts';
+
+/** A worker as it was declared (interface 6), whatever source declared it. */
+export interface WorkerSpec {
+  readonly url: WorkerUrl;
+  /** Operator's name for it; null without one. */
+  readonly name: string | null;
+  /** Declared model ids, each once; empty: to be asked from the worker. */
+  readonly models: readonly string[];
+  readonly workerType: WorkerType;
+  readonly runtimeType: string | null;
+  readonly bootstrapPort: number | null;
+  /** Sent to the worker as a bearer token with probes; never shown. */
+  readonly apiKey: string | null;
+  readonly priority: number;
+  readonly cost: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly health: HealthOverrides;
+}
+
+/** One thing wrong with a declared worker. */
+export interface SpecIssue {
+  /** Where it stands in the input, for `file:line:column`. */
+  readonly path: readonly (string | number)[];
+  /** Names the field, the value and what is allowed. */
+  readonly message: string;
+}
+
+export type SpecResult =
+  | { readonly ok: true; readonly spec: WorkerSpec }
+  | { readonly ok: false; readonly issues: readonly SpecIssue[] };
+
+const text = (rule: string) => z.string({ error: rule }).min(1, { error: rule });
+const count = (rule: string, min: number, max: number) =>
+  z.int({ error: rule }).min(min, { error: rule }).max(max, { error: rule });
+const seconds = z
+  .number({ error: 'must be a number of seconds above 0 and at most 86400' })
+  .gt(0, { error: 'must be a number of seconds above 0 and at most 86400' })
+  .max(86_400, { error: 'must be a number of seconds above 0 and at most 86400' });
+const threshold = count('must be an integer from 1 to 1000000', 1, 1_000_000);
+
+const healthSchema = z.strictObject(
+  {
+    disable_health_check: z.boolean({ error: 'must be true or false' }).optional(),
+    endpoint: z
+      .string({ error: 'must be a path' })
+      .regex(/^\/[!-~]*$/, { error: 'must be a path' })
+      .optional(),
+    timeout_secs: seconds.optional(),
+    check_interval_secs: seconds.optional(),
+    success_threshold: threshold.optional(),
+    failure_threshold: threshold.optional(),
+  },
+  { error: 'must be an object of health settings' },
+);
+
+const fields = {
+  name: text('must be a text that is not empty').nullish(),
+  models: z
+    .array(
+      z.strictObject({ id: text('must be a model id that is not empty') }, { error: 'must be an object {id: MODEL}' }),
+      { error: 'must be a list of {id: MODEL}' },
+    )
+    .optional(),
+  worker_type: z.enum(['regular', 'prefill', 'decode'], { error: 'must be regular, prefill or decode' }).optional(),
+  runtime_type: text('must be the name of an engine').nullish(),
+  bootstrap_port: count('must be a port from 1 to 65535', 1, 65_535).nullish(),
+  api_key: z
+    .string({ error: 'must be a text of visible ASCII characters' })
+    .regex(/^[!-~]+$/, { error: 'must be a text of visible ASCII characters' })
+    .nullish(),
+  priority: count('must be an integer from 0 to 4294967295', 0, 4_294_967_295).optional(),
+  cost: z.number({ error: 'must be a number from 0 up' }).min(0, { error: 'must be a number from 0 up' }).optional(),
+  labels: z
+    .record(z.string(), z.string({ error: 'must be a text' }), { error: 'must be an object of texts' })
+    .optional(),
+  health: healthSchema.optional(),
+};
+
+const urlSchema = z.string({ error: 'must be the URL of the worker' }).superRefine((value, context) => {
+  const result = parseWorkerUrl(value);
+  if (!result.ok) context.addIssue({ code: 'custom', message: result.message });
+});
+
+/** Input shape of a worker in the configuration file and in the admin API. */
+export const workerSchema = z
+  .strictObject(
+    { url: urlSchema, id: z.string({ error: 'must be the URL of the worker' }).optional(), ...fields },
+    { error: 'must be an object with a url' },
+  )
+  .superRefine((value, context) => {
+    const url = parseWorkerUrl(value.url);
+    if (value.id === undefined || !url.ok || value.id === url.url.id) return;
+    const message = `must be the URL of the worker, ${JSON.stringify(url.url.id)}, or be left out (use name)`;
+    context.addIssue({ code: 'custom', path: ['id'], message });
+  });
+
+const patchSchema = z.strictObject(fields, { error: 'must be an object of worker fields' });
+type Patch = z.infer<typeof patchSchema>;
+
+/** Reads a declared worker. */
+export function parseWorkerSpec(input: unknown): SpecResult {
+  const parsed = workerSchema.safeParse(input, { reportInput: true });
+  if (!parsed.success) return refuse(parsed.error, [...Object.keys(fields), 'url', 'id']);
+  const url = parseWorkerUrl(parsed.data.url);
+  if (!url.ok) return { ok: false, issues: [{ path: ['url'], message: `url: ${url.message}` }] };
+  return { ok: true, spec: merge(plainSpec(url.url), parsed.data) };
+}
+
+/** The spec after a partial change: absent fields stay, null clears, lists and objects are replaced whole. */
+export function patchWorkerSpec(current: WorkerSpec, input: unknown): SpecResult {
+  const parsed = patchSchema.safeParse(input, { reportInput: true });
+  if (!parsed.success) return refuse(parsed.error, Object.keys(fields));
+  return { ok: true, spec: merge(current, parsed.data) };
+}
+
+/** A worker of which only the URL is declared (`--worker-urls`). */
+export function plainSpec(url: WorkerUrl): WorkerSpec {
+  return {
+    url,
+    name: null,
+    models: [],
+    workerType: 'regular',
+    runtimeType: null,
+    bootstrapPort: null,
+    apiKey: null,
+    priority: 50,
+    cost: 1,
+    labels: {},
+    health: healthOverrides({}),
+  };
+}
+
+function merge(current: WorkerSpec, patch: Patch): WorkerSpec {
+  return {
+    url: current.url,
+    name: patch.name === undefined ? current.name : patch.name,
+    models: patch.models === undefined ? current.models : [...new Set(patch.models.map((model) => model.id))],
+    workerType: patch.worker_type ?? current.workerType,
+    runtimeType: patch.runtime_type === undefined ? current.runtimeType : patch.runtime_type,
+    bootstrapPort: patch.bootstrap_port === undefined ? current.bootstrapPort : patch.bootstrap_port,
+    apiKey: patch.api_key === undefined ? current.apiKey : patch.api_key,
+    priority: patch.priority ?? current.priority,
+    cost: patch.cost ?? current.cost,
+    labels: patch.labels ?? current.labels,
+    health: patch.health === undefined ? current.health : healthOverrides(patch.health),
+  };
+}
+
+function healthOverrides(input: z.infer<typeof healthSchema>): HealthOverrides {
+  const disabled = input.disable_health_check;
+  return {
+    enabled: disabled === undefined ? null : !disabled,
+    endpoint: input.endpoint ?? null,
+    timeoutSecs: input.timeout_secs ?? null,
+    intervalSecs: input.check_interval_secs ?? null,
+    successThreshold: input.success_threshold ?? null,
+    failureThreshold: input.failure_threshold ?? null,
+  };
+}
+
+function refuse(error: z.ZodError, allowed: readonly string[]): SpecResult {
+  return { ok: false, issues: error.issues.map((issue) => describe(issue, allowed)) };
+}
+
+function describe(issue: z.core.$ZodIssue, allowed: readonly string[]): SpecIssue {
+  const path = issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part));
+  const field = fieldName(path);
+  if (issue.code === 'unrecognized_keys') {
+    const known = path.length === 0 ? allowed : nestedFields(path[0]);
+    const message = `${field}: unknown field ${issue.keys.join(', ')}; allowed: ${[...known].sort().join(', ')}`;
+    return { path: [...path, ...issue.keys.slice(0, 1)], message };
+  }
+  if (issue.code === 'custom') return { path, message: `${field}: ${issue.message}` };
+  return { path, message: `${field}: ${issue.message}, got ${shown(issue, field)}` };
+}
+
+function nestedFields(field: string | number | undefined): readonly string[] {
+  return field === 'health' ? Object.keys(healthSchema.shape) : ['id'];
+}
+
+function shown(issue: z.core.$ZodIssue, field: string): string {
+  if (issue.input === undefined) return 'nothing';
+  if (field === 'api_key') return 'another value';
+  return JSON.stringify(issue.input).slice(0, 100);
+}
+
+function fieldName(path: readonly (string | number)[]): string {
+  let name = '';
+  for (const part of path) {
+    if (typeof part === 'number') name += `[${part}]`;
+    else name += name === '' ? part : `.${part}`;
+  }
+  return name === '' ? 'worker' : name;
+}
