@@ -1,0 +1,44 @@
+import { PICK_ID_KEY, PICKER_CLUSTER, PICKER_NAMESPACE, WORKER_ID_KEY, WORKER_NAMESPACE } from './names.ts';
+import { type Config, extension } from './typed.ts';
+
+/** Cluster that the access logger of the n-th of `count` replicas writes to. */
+export function loggerCluster(index: number, count: number): string {
+  return count === 1 ? PICKER_CLUSTER : `${PICKER_CLUSTER}_${index + 1}`;
+}
+
+/**
+ * One logger for each replica of the service, so that each learns the end of its own picks; with a single one it shares
+ * the connection of ext_proc, so that entries and picks arrive in order (decisions 23).
+ */
+export function accessLoggers(pickers: number): readonly Config[] {
+  return Array.from({ length: pickers }, (_, index) => ({
+    name: 'envoy.access_loggers.http_grpc',
+    '# filter': 'requests that nobody picked do not concern the service',
+    filter: {
+      metadata_filter: {
+        matcher: { filter: PICKER_NAMESPACE, path: [{ key: PICK_ID_KEY }], value: { present_match: true } },
+        match_if_key_not_found: false,
+      },
+    },
+    typed_config: grpcLog(loggerCluster(index, pickers)),
+  }));
+}
+
+function grpcLog(cluster: string): unknown {
+  const common = {
+    log_name: 'picker',
+    transport_api_version: 'V3',
+    '# buffer_size_bytes': 'an entry leaves at once: the count of running requests decides placements',
+    buffer_size_bytes: 0,
+    grpc_service: { envoy_grpc: { cluster_name: cluster } },
+    '# custom_tags': 'the worker that really answered, also after a retry',
+    custom_tags: [
+      {
+        tag: 'worker',
+        metadata: { kind: { host: {} }, metadata_key: { key: WORKER_NAMESPACE, path: [{ key: WORKER_ID_KEY }] } },
+      },
+    ],
+  };
+  const type = 'envoy.extensions.access_loggers.grpc.v3.HttpGrpcAccessLogConfig';
+  return extension('', type, { common_config: common })['typed_config'];
+}

@@ -1,0 +1,43 @@
+/** Names that the service and its Envoy configuration share. */
+
+/** Cluster of the service: ext_proc, xDS and, with one replica, the access log. */
+export const PICKER_CLUSTER = 'picker';
+/** Cluster of the workers; also the name of the EDS resource. */
+export const WORKER_CLUSTER = 'workers';
+
+/** Metadata namespace that holds the destination and, for a strict target, `strict`: nothing else (envoy 6.6). */
+export const DESTINATION_NAMESPACE = 'envoy.lb';
+export const DESTINATION_KEY = 'x-gateway-destination-endpoint';
+export const STRICT_KEY = 'strict';
+
+/** Metadata namespace of everything else. */
+export const PICKER_NAMESPACE = 'picker';
+export const PICK_ID_KEY = 'pick_id';
+export const SERVED_KEY = 'served';
+export const DECISION_KEY = 'decision';
+
+/** Metadata of an endpoint: `id` for the access log, `stamp` for the response header (decisions 22). */
+export const WORKER_NAMESPACE = 'worker';
+export const WORKER_ID_KEY = 'id';
+export const WORKER_STAMP_KEY = 'stamp';
+
+/** gRPC metadata of each ext_proc call that tells the service that this configuration is its own. */
+export const OWN_ENVOY_METADATA = 'x-smg-envoy';
+/** Seconds between two access-log entries of a request that still runs (envoy 9.4). */
+export const PERIODIC_LOG_SECS = 10;
+
+export const STAMP_HEADER = 'x-smg-routed-worker-id';
+export const ERROR_CODE_HEADER = 'x-smg-error-code';
+export const DECISION_HEADER = 'x-smg-decision';
+
+/** Request headers that end at this Envoy (decisions 15). */
+export const CONTROL_HEADERS = [
+  'x-smg-target-worker',
+  'x-smg-routing-tokens',
+  'x-smg-priority',
+  'x-smg-tenant-id',
+  'x-smg-mcp',
+  DECISION_HEADER,
+] as const;
+/** Request headers that name a worker and that no client may set (envoy 6.4). */
+export const CARRIER_HEADERS = [DESTINATION_KEY, 'x-prefill-endpoint', 'x-prefiller-host-port'] as const;

@@ -1,0 +1,54 @@
+import type { Address, TcpAddress } from './address.ts';
+
+/** Envoy releases that a configuration can be written for; `1.38` stands for it and all later ones (decisions 28). */
+export const ENVOY_TARGETS = ['1.36', '1.37', '1.38'] as const;
+export type EnvoyTarget = (typeof ENVOY_TARGETS)[number];
+
+/** A worker that stands in the file instead of coming over EDS. */
+export interface StaticWorker {
+  readonly address: TcpAddress;
+  /** Identity in access-log entries. */
+  readonly id: string;
+  /** Value of `x-smg-routed-worker-id`; empty for none. */
+  readonly stamp: string;
+}
+
+/** How Envoy repeats a request (decisions 31). */
+export interface RetryOptions {
+  /** Attempts in all, the first included; at least 1. */
+  readonly attempts: number;
+  readonly initialBackoffMs: number;
+  readonly maxBackoffMs: number;
+  /** Repeats a request whose connection broke after the worker got it, as long as no byte was answered. */
+  readonly onReset: boolean;
+  /** Only connection failures are repeated. */
+  readonly connectFailureOnly: boolean;
+}
+
+/** Everything that shapes a generated bootstrap. */
+export interface BootstrapOptions {
+  /** Where clients connect. */
+  readonly listen: TcpAddress;
+  /** Replicas of the service, at least one. */
+  readonly pickers: readonly Address[];
+  /** Requests fail with 503 while the service is away; else Envoy places them itself. */
+  readonly failClosed: boolean;
+  /** Envoy's admin interface; null for none. */
+  readonly admin: TcpAddress | null;
+  /** Null: the workers come over EDS from the service. */
+  readonly staticWorkers: readonly StaticWorker[] | null;
+  readonly envoy: EnvoyTarget;
+  /** Bytes of a request body that Envoy keeps for the service and for retries. */
+  readonly bodyLimitBytes: number;
+  readonly retry: RetryOptions;
+  /** Longest life of a request; null for no limit. */
+  readonly requestTimeoutSecs: number | null;
+  /** Request headers that the service does not get to see (decisions 29). */
+  readonly hiddenHeaders: readonly string[];
+  /** Name of the header copy of the destination; null when only metadata carries it (decisions 21). */
+  readonly destinationHeader: string | null;
+  /** Answers say which worker gave them. */
+  readonly stamp: boolean;
+  /** Answers carry the decision in `x-smg-decision`. */
+  readonly decisionHeader: boolean;
+}

@@ -1,0 +1,60 @@
+import { loggerCluster } from './access-log.ts';
+import { type Address, envoyAddress, isDnsName } from './address.ts';
+import { PICKER_CLUSTER } from './names.ts';
+import { type Config, typed } from './typed.ts';
+
+/** Name under which the service reports that it takes picks (grpc.health.v1). */
+const HEALTH_SERVICE = 'envoy.service.ext_proc.v3.ExternalProcessor';
+
+/** The cluster of all replicas and, where there are several, one of each for its access log. */
+export function pickerClusters(pickers: readonly Address[]): readonly Config[] {
+  const all = cluster(PICKER_CLUSTER, pickers, {
+    '# health_checks': 'a replica that drains or hangs is left out within a second',
+    health_checks: [
+      {
+        timeout: '1s',
+        interval: '1s',
+        no_traffic_interval: '1s',
+        unhealthy_threshold: 1,
+        healthy_threshold: 1,
+        grpc_health_check: { service_name: HEALTH_SERVICE },
+      },
+    ],
+  });
+  if (pickers.length === 1) return [all];
+  return [all, ...pickers.map((one, index) => cluster(loggerCluster(index, pickers.length), [one], {}))];
+}
+
+function cluster(name: string, addresses: readonly Address[], more: Config): Config {
+  const dns = addresses.some(isDnsName);
+  return {
+    name,
+    type: dns ? 'STRICT_DNS' : 'STATIC',
+    ...(dns ? { dns_lookup_family: 'V4_PREFERRED' } : {}),
+    connect_timeout: '0.25s',
+    '# circuit_breakers': 'the defaults allow 1024 streams at once; each request being placed is one',
+    circuit_breakers: {
+      thresholds: [
+        { max_connections: 1_000_000, max_pending_requests: 1_000_000, max_requests: 1_000_000, max_retries: 1000 },
+      ],
+    },
+    typed_extension_protocol_options: {
+      'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': typed(
+        'envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
+        {
+          explicit_http_config: {
+            http2_protocol_options: {
+              max_concurrent_streams: 10_000,
+              connection_keepalive: { interval: '10s', timeout: '3s' },
+            },
+          },
+        },
+      ),
+    },
+    ...more,
+    load_assignment: {
+      cluster_name: name,
+      endpoints: [{ lb_endpoints: addresses.map((address) => ({ endpoint: { address: envoyAddress(address) } })) }],
+    },
+  };
+}

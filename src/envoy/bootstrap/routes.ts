@@ -1,0 +1,97 @@
+import { PREVIOUS_HOSTS } from './ext-proc-filter.ts';
+import {
+  CARRIER_HEADERS,
+  CONTROL_HEADERS,
+  DECISION_HEADER,
+  DECISION_KEY,
+  DESTINATION_KEY,
+  PICKER_NAMESPACE,
+  WORKER_CLUSTER,
+} from './names.ts';
+import type { BootstrapOptions, RetryOptions } from './options.ts';
+import type { Config } from './typed.ts';
+
+/** Statuses of a worker that send a request to the next one, SMG's list (decisions 31). */
+const RETRIED_STATUSES = [408, 429, 500, 502, 503, 504];
+
+/** Longest silence on a connection: a long prefill sends nothing for minutes. */
+export const IDLE_TIMEOUT = '900s';
+
+/** Request headers that name a worker: no client's copy gets past the listener. */
+export function carrierHeaders(options: BootstrapOptions): readonly string[] {
+  const { destinationHeader } = options;
+  const names: string[] = [...CARRIER_HEADERS];
+  if (destinationHeader !== null && !names.includes(destinationHeader)) names.push(destinationHeader);
+  return names;
+}
+
+/** The one route: every path goes to a worker. */
+export function routeConfig(options: BootstrapOptions): Config {
+  const copies = options.destinationHeader === null ? [] : [options.destinationHeader];
+  return {
+    name: 'edge',
+    virtual_hosts: [
+      {
+        name: 'all',
+        domains: ['*'],
+        '# request_body_buffer_limit': [
+          'What the service sees of a body at most, and what Envoy can send again: a larger body is not retried.',
+          'Memory is taken only by bodies that are read or may be retried.',
+        ].join('\n'),
+        request_body_buffer_limit: options.bodyLimitBytes,
+        '# request_headers_to_remove': 'workers never see them, also while the service is away',
+        request_headers_to_remove: [...new Set([...CONTROL_HEADERS, DESTINATION_KEY, ...copies])],
+        ...decisionHeader(options.decisionHeader),
+        include_attempt_count_in_response: true,
+        routes: [{ name: 'all', match: { prefix: '/' }, route: route(options) }],
+      },
+    ],
+  };
+}
+
+function route(options: BootstrapOptions): Config {
+  const { requestTimeoutSecs } = options;
+  return {
+    cluster: WORKER_CLUSTER,
+    ...(requestTimeoutSecs === null ? { '# timeout': "Envoy's 15 s would cut generations" } : {}),
+    timeout: `${requestTimeoutSecs ?? 0}s`,
+    idle_timeout: IDLE_TIMEOUT,
+    retry_policy: retryPolicy(options.retry),
+  };
+}
+
+function retryPolicy(retry: RetryOptions): Config {
+  const base = Math.max(1, retry.initialBackoffMs);
+  const statuses = retry.connectFailureOnly ? {} : { retriable_status_codes: RETRIED_STATUSES };
+  return {
+    '# retry_on': "each attempt takes the next worker of the service's list",
+    retry_on: retryOn(retry),
+    ...statuses,
+    num_retries: Math.max(0, retry.attempts - 1),
+    retry_back_off: { base_interval: seconds(base), max_interval: seconds(Math.max(base, retry.maxBackoffMs)) },
+    retry_host_predicate: [PREVIOUS_HOSTS],
+    '# host_selection_retry_max_attempts': 'after the list: enough draws to find a worker that did not fail yet',
+    host_selection_retry_max_attempts: 50,
+  };
+}
+
+function retryOn(retry: RetryOptions): string {
+  if (retry.connectFailureOnly) return 'connect-failure';
+  const reset = retry.onReset ? 'reset' : 'reset-before-request';
+  return `connect-failure,refused-stream,${reset},retriable-status-codes`;
+}
+
+/** A protobuf duration. */
+function seconds(ms: number): string {
+  return `${ms / 1000}s`;
+}
+
+function decisionHeader(on: boolean): Config {
+  if (!on) return {};
+  const value = `%DYNAMIC_METADATA(${PICKER_NAMESPACE}:${DECISION_KEY})%`;
+  return {
+    '# response_headers_to_remove': 'a worker cannot speak for the service',
+    response_headers_to_remove: [DECISION_HEADER],
+    response_headers_to_add: [{ header: { key: DECISION_HEADER, value }, append_action: 'OVERWRITE_IF_EXISTS_OR_ADD' }],
+  };
+}

@@ -1,0 +1,128 @@
+import { envoyAddress, isDnsName } from './address.ts';
+import {
+  DESTINATION_KEY,
+  DESTINATION_NAMESPACE,
+  ERROR_CODE_HEADER,
+  PICKER_NAMESPACE,
+  SERVED_KEY,
+  STAMP_HEADER,
+  STRICT_KEY,
+  WORKER_CLUSTER,
+  WORKER_ID_KEY,
+  WORKER_NAMESPACE,
+  WORKER_STAMP_KEY,
+} from './names.ts';
+import type { BootstrapOptions, EnvoyTarget, StaticWorker } from './options.ts';
+import { type Config, extension, typed } from './typed.ts';
+
+/** The workers: who they are, how they are called, and how one of them is chosen. */
+export function workerCluster(options: BootstrapOptions): Config {
+  return {
+    name: WORKER_CLUSTER,
+    connect_timeout: '1s',
+    ...membership(options.staticWorkers),
+    '# circuit_breakers': 'a fleet runs far more than 1024 requests; a retry counts until its response headers',
+    circuit_breakers: {
+      thresholds: [
+        { max_connections: 100_000, max_pending_requests: 100_000, max_requests: 100_000, max_retries: 100_000 },
+      ],
+    },
+    typed_extension_protocol_options: {
+      'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': typed(
+        'envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
+        {
+          '# common_http_protocol_options': [
+            'Below the keep-alive time of the workers (uvicorn: 5 s), so that Envoy is the one that closes:',
+            'else a request can meet a connection that is going away.',
+          ].join('\n'),
+          common_http_protocol_options: { idle_timeout: '4s' },
+          explicit_http_config: { http_protocol_options: {} },
+          '# http_filters': 'run once an attempt, when the worker is known',
+          http_filters: [
+            stampFilter(options.stamp),
+            extension(
+              'envoy.filters.http.upstream_codec',
+              'envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec',
+            ),
+          ],
+        },
+      ),
+    },
+    load_balancing_policy: {
+      policies: [policy('override_host', 'override_host.v3.OverrideHost', overrideHost(options.envoy))],
+    },
+  };
+}
+
+function membership(workers: readonly StaticWorker[] | null): Config {
+  if (workers === null) {
+    return {
+      '# type': 'the service knows the workers and their health',
+      type: 'EDS',
+      eds_cluster_config: {
+        eds_config: { ads: {}, resource_api_version: 'V3', initial_fetch_timeout: '5s' },
+      },
+    };
+  }
+  const dns = workers.some((worker) => isDnsName(worker.address));
+  return {
+    type: dns ? 'STRICT_DNS' : 'STATIC',
+    ...(dns ? { dns_lookup_family: 'V4_PREFERRED' } : {}),
+    load_assignment: {
+      cluster_name: WORKER_CLUSTER,
+      endpoints: [{ lb_endpoints: workers.map(endpoint) }],
+    },
+  };
+}
+
+function endpoint(worker: StaticWorker): Config {
+  const stamp = worker.stamp === '' ? {} : { [WORKER_STAMP_KEY]: worker.stamp };
+  return {
+    endpoint: { address: envoyAddress(worker.address) },
+    metadata: { filter_metadata: { [WORKER_NAMESPACE]: { [WORKER_ID_KEY]: worker.id, ...stamp } } },
+  };
+}
+
+/** Says which worker answered; a worker cannot say it, nor set the error code, by itself (envoy 7). */
+function stampFilter(stamp: boolean): Config {
+  const value = `%UPSTREAM_METADATA(${WORKER_NAMESPACE}:${WORKER_STAMP_KEY})%`;
+  const add = { header: { key: STAMP_HEADER, value }, append_action: 'OVERWRITE_IF_EXISTS_OR_ADD' };
+  return extension('stamp', 'envoy.extensions.filters.http.header_mutation.v3.HeaderMutation', {
+    mutations: {
+      response_mutations: [
+        { remove: STAMP_HEADER },
+        { remove: ERROR_CODE_HEADER },
+        ...(stamp ? [{ append: add }] : []),
+      ],
+    },
+  });
+}
+
+/** First the service's list in order, then a fallback that leaves strict targets alone (envoy 6.6, 6.7). */
+function overrideHost(envoy: EnvoyTarget): Config {
+  const served = {
+    '# selected_host_key': `not in ${DESTINATION_NAMESPACE}: a further key there would defeat the strict selector`,
+    selected_host_key: { key: PICKER_NAMESPACE, path: [{ key: SERVED_KEY }] },
+  };
+  return {
+    '# override_host_sources': 'metadata, which no client can set',
+    override_host_sources: [{ metadata: { key: DESTINATION_NAMESPACE, path: [{ key: DESTINATION_KEY }] } }],
+    ...(envoy === '1.38' ? served : {}),
+    fallback_policy: { policies: [policy('subset', 'subset.v3.Subset', strictOrAny())] },
+  };
+}
+
+function strictOrAny(): Config {
+  return {
+    '# fallback_policy': 'requests without a pick, or whose list is used up',
+    fallback_policy: 'ANY_ENDPOINT',
+    '# subset_selectors': 'a strict target: no endpoint has these keys, so nobody else serves it',
+    subset_selectors: [{ keys: [STRICT_KEY, DESTINATION_KEY], fallback_policy: 'NO_FALLBACK' }],
+    subset_lb_policy: { policies: [policy('least_request', 'least_request.v3.LeastRequest')] },
+  };
+}
+
+function policy(name: string, type: string, fields: Config = {}): Config {
+  const full = `envoy.extensions.load_balancing_policies.${type}`;
+  return { typed_extension_config: extension(`envoy.load_balancing_policies.${name}`, full, fields) };
+}
