@@ -1,0 +1,58 @@
+import { fileKey, type Setting } from './setting.ts';
+import { type AnyKey, settingOf } from './settings-table.ts';
+
+/** Where a value came from; the later ones win over the earlier. */
+export const SOURCES = ['default', 'file', 'env', 'flag'] as const;
+export type Source = (typeof SOURCES)[number];
+
+/** A value that somebody wrote, checked for type and range. */
+export interface Given {
+  readonly value: unknown;
+  readonly source: Source;
+  /** What to call it: `--policy`, `SMG_POLICY` or `file:line:column: policy`. */
+  readonly name: string;
+}
+
+export type Checked = { readonly given: Given } | { readonly problem: string };
+
+/** Checks a raw value of a setting. `shown` is its text for the message; `separator` joins name and text there. */
+export function check(
+  setting: Setting,
+  raw: unknown,
+  source: Source,
+  name: string,
+  separator: string,
+  shown: string,
+): Checked {
+  const result = setting.type.schema.safeParse(raw);
+  if (result.success) return { given: { value: result.data, source, name } };
+  const issue = result.error.issues[0];
+  const index = issue?.path[0];
+  const bad = Array.isArray(raw) && typeof index === 'number' ? textOf(raw[index]) : shown;
+  // A message of our own is about the value as a whole; the others say less than `allowed` does.
+  const cause =
+    issue?.code === 'custom' && issue.message !== 'Invalid input' ? issue.message : `expected ${setting.type.allowed}`;
+  return { problem: `${name}${separator}${quote(setting.mask?.(bad) ?? bad)}: ${cause}` };
+}
+
+/** How the value of a setting reads in a message or in the admin API, without its secrets. */
+export function showValue(key: AnyKey, value: unknown): string {
+  const setting = settingOf(key);
+  const text = setting.type.show(value);
+  return setting.mask === undefined || text === '' ? text : setting.mask(text);
+}
+
+/** Text of a raw value, short enough for a message. */
+export function textOf(raw: unknown): string {
+  const text = typeof raw === 'string' ? raw : (JSON.stringify(raw) ?? String(raw));
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}
+
+function quote(text: string): string {
+  return text === '' || /[^!-~]|["\\]/.test(text) ? JSON.stringify(text) : text;
+}
+
+/** Name of a setting in the config file. */
+export function inFile(position: string, key: AnyKey): string {
+  return `${position}: ${fileKey(key)}`;
+}

@@ -1,0 +1,187 @@
+import { POLICY_NAMES, type PolicyName } from '../../routing/policy-name.ts';
+import { available, later, type SettingType } from '../setting.ts';
+import { bool, choice, int, list, optional, real, TIMER_SECS, text, U32 } from '../setting-types.ts';
+import { filePath, headerName } from '../text-types.ts';
+
+const POLICIES_TO_COME: ReadonlySet<PolicyName> = new Set<PolicyName>([
+  'power_of_two',
+  'least_load',
+  'cache_aware',
+  'prefix_hash',
+  'bucket',
+]);
+
+const spelling = new Map(POLICY_NAMES.map((name) => [name.replaceAll('_', ''), name]));
+
+/** Policy names in any case, with or without underscores (policies 0.4). */
+export function policyChoice<const V extends PolicyName>(names: readonly V[]): SettingType<V> {
+  return choice(names, (word) => spelling.get(word.toLowerCase().replaceAll('_', '')) ?? word);
+}
+
+export const ASSIGNMENT_MODES = ['random', 'min_load', 'min_group', 'delegate'] as const;
+export type AssignmentMode = (typeof ASSIGNMENT_MODES)[number];
+
+export const KEY_ORDERS = ['rid-first', 'header-first', 'header-only'] as const;
+export type KeyOrder = (typeof KEY_ORDERS)[number];
+
+const keySource = text(
+  'rid, headers, cookie:NAME, query:NAME or body:/json/pointer',
+  (value) => /^(rid|headers|(cookie|query):[^\s,:]+|body:\/[^\s,]*)$/.test(value),
+  'source',
+);
+
+/** How a worker is chosen, and how conversations stay with theirs (policies 7, sticky-sessions 1.3 and 3.11). */
+export const ROUTING_SETTINGS = {
+  policy: available({
+    type: policyChoice(POLICY_NAMES),
+    default: 'round_robin' as PolicyName,
+    help: 'how a worker is chosen for a request without a pin',
+    group: 'Routing',
+    reload: 'live',
+    unavailable: (value) => (POLICIES_TO_COME.has(value) ? value : null),
+  }),
+  implicitKeys: available({
+    type: list(headerName(), { none: 'none' }),
+    default: ['authorization', 'x-forwarded-for', 'cookie'],
+    help: 'headers that act as keys under consistent_hashing; none: no header does',
+    group: 'Routing',
+    reload: 'live',
+  }),
+  smgCompat: available({
+    type: choice(['1.11', '1.13']),
+    default: '1.11' as '1.11' | '1.13',
+    help: 'release of SMG whose defaults hold',
+    group: 'Routing',
+    reload: 'restart',
+    unavailable: (value) => (value === '1.13' ? value : null),
+  }),
+
+  routingKeyOverride: available({
+    type: bool(),
+    default: false,
+    help: 'sticky sessions: keep each conversation on its worker, above any policy',
+    group: 'Sticky sessions',
+    reload: 'live',
+    aliases: ['sticky-sessions'],
+  }),
+  routingKeyHeaders: available({
+    type: list(headerName()),
+    default: ['x-smg-routing-key'],
+    help: 'headers that may hold the routing key, first valid one wins; without a value: none does',
+    group: 'Sticky sessions',
+    reload: 'live',
+  }),
+  routingKeyOrder: available({
+    type: choice(KEY_ORDERS),
+    default: 'rid-first' as KeyOrder,
+    help: 'which key wins; header-only never reads the body for it',
+    group: 'Sticky sessions',
+    reload: 'live',
+  }),
+  routingKeySources: available({
+    type: list(keySource, {
+      commas: true,
+      whole: (items) =>
+        items.length === 0
+          ? 'at least one source is needed'
+          : new Set(items).size < items.length
+            ? 'a source stands twice'
+            : null,
+    }),
+    default: ['rid', 'headers'],
+    help: 'where the key is looked for, in this order',
+    group: 'Sticky sessions',
+    reload: 'live',
+    unavailable: (items) => items.find((item) => item !== 'rid' && item !== 'headers') ?? null,
+  }),
+  assignmentMode: available({
+    type: optional(choice(ASSIGNMENT_MODES)),
+    default: null,
+    help: 'how a new key gets its worker; unset: delegate under the override, random under manual',
+    group: 'Sticky sessions',
+    reload: 'live',
+    policies: ['manual'],
+  }),
+  maxIdleSecs: available({
+    type: int({ max: U32, unit: 'secs' }),
+    default: 14_400,
+    help: 'seconds without use after which a pin is forgotten; 0: never',
+    group: 'Sticky sessions',
+    reload: 'live',
+    aliases: ['sticky-key-idle-secs'],
+    policies: ['manual'],
+  }),
+  evictionInterval: available({
+    type: int({ max: TIMER_SECS, unit: 'secs' }),
+    default: 120,
+    help: 'seconds between sweeps for idle pins; 0: no sweep',
+    group: 'Sticky sessions',
+    reload: 'live',
+    aliases: ['eviction-interval-secs'],
+    policies: ['manual', 'cache_aware'],
+  }),
+  pinStore: available({
+    type: text(
+      'memory, or a redis://, rediss://, redis+sentinel:// or redis+cluster:// URL',
+      (value) =>
+        value === 'memory' || (/^(rediss?|redis\+sentinel|redis\+cluster):\/\//.test(value) && URL.canParse(value)),
+      'memory|url',
+    ),
+    default: 'memory',
+    help: 'where pins are kept',
+    group: 'Sticky sessions',
+    reload: 'restart',
+    mask: (value) => value.replace(/\/\/.*@/, '//***@'),
+    unavailable: (value) => (value === 'memory' ? null : value.slice(0, value.indexOf('://') + 3)),
+  }),
+  maxPins: available({
+    // A JavaScript Map ends at 2^24 entries.
+    type: int({ min: 1, max: 16_000_000 }),
+    default: 1_000_000,
+    help: 'most pins remembered; the least recently used leave first',
+    group: 'Sticky sessions',
+    reload: 'restart',
+  }),
+  pinInflightCap: available({
+    type: int({ max: U32 }),
+    default: 2,
+    help: 'requests of a key in flight on its worker at which the next is placed anew; 0: never',
+    group: 'Sticky sessions',
+    reload: 'live',
+  }),
+  pinClaimTimeoutMs: later({
+    type: int({ max: 60_000, unit: 'ms' }),
+    default: 50,
+    help: 'longest wait for Redis on a new key, in milliseconds',
+    group: 'Sticky sessions',
+    reload: 'live',
+  }),
+  failback: later({
+    type: choice(['as-smg', 'never', 'always']),
+    default: 'as-smg' as 'as-smg' | 'never' | 'always',
+    help: 'whether a conversation goes back to its first worker when that returns',
+    group: 'Sticky sessions',
+    reload: 'live',
+  }),
+  pinLoadFactor: later({
+    type: optional(real({ min: 1, unit: 'factor' })),
+    default: null,
+    help: 'multiple of the mean load above which a pinned worker is left',
+    group: 'Sticky sessions',
+    reload: 'live',
+  }),
+  tenantHeader: later({
+    type: optional(headerName()),
+    default: null,
+    help: 'header whose value keeps the keys of tenants apart',
+    group: 'Sticky sessions',
+    reload: 'live',
+  }),
+  pinKeyHmacFile: later({
+    type: optional(filePath()),
+    default: null,
+    help: 'file with the secret that hides keys in the pin store',
+    group: 'Sticky sessions',
+    reload: 'restart',
+  }),
+} as const;

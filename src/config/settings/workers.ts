@@ -1,0 +1,166 @@
+import { available, later } from '../setting.ts';
+import { bool, int, list, optional, port, TIMER_SECS, text, U32 } from '../setting-types.ts';
+import { pair, urlPath } from '../text-types.ts';
+
+/** Where workers come from, and how their health is told. Ranges as SMG's, timers within Node's (policies 7). */
+export const WORKER_SETTINGS = {
+  workerUrls: available({
+    type: list(text('a worker URL', (value) => value !== '', 'url')),
+    default: [],
+    help: 'base URLs of workers',
+    group: 'Workers',
+    reload: 'live',
+  }),
+  workerStartupCheckInterval: available({
+    type: int({ min: 1, max: TIMER_SECS, unit: 'secs' }),
+    default: 1,
+    help: 'longest pause between probes of a worker that was never ready, in seconds',
+    group: 'Workers',
+    reload: 'restart',
+  }),
+  drainSettleSecs: available({
+    type: int({ max: TIMER_SECS, unit: 'secs' }),
+    default: 5,
+    help: 'seconds between the removal of a worker and its end, for its running requests',
+    group: 'Workers',
+    reload: 'restart',
+  }),
+  drainDeadlineSecs: available({
+    type: int({ max: TIMER_SECS, unit: 'secs' }),
+    default: 3600,
+    help: 'longest life of pins on a draining worker, in seconds',
+    group: 'Workers',
+    reload: 'restart',
+  }),
+  dpAware: later({
+    type: bool(),
+    default: false,
+    help: 'one worker for each data-parallel rank',
+    group: 'Workers',
+    reload: 'restart',
+  }),
+  modelAlias: later({
+    type: list(
+      text(
+        'alias=canonical, two different names',
+        (value) => {
+          const at = value.indexOf('=');
+          return at > 0 && at < value.length - 1 && value.slice(0, at) !== value.slice(at + 1);
+        },
+        'alias=canonical',
+      ),
+    ),
+    default: [],
+    help: 'further names of a model',
+    group: 'Workers',
+    reload: 'live',
+  }),
+
+  healthFailureThreshold: available({
+    type: int({ min: 1, max: U32 }),
+    default: 3,
+    help: 'failed probes in a row that take a worker out',
+    group: 'Health',
+    reload: 'restart',
+  }),
+  healthSuccessThreshold: available({
+    type: int({ min: 1, max: U32 }),
+    default: 2,
+    help: 'good probes in a row that bring a worker in',
+    group: 'Health',
+    reload: 'restart',
+  }),
+  healthCheckTimeoutSecs: available({
+    type: int({ min: 1, max: TIMER_SECS, unit: 'secs' }),
+    default: 5,
+    help: 'longest wait for the answer to a probe, in seconds',
+    group: 'Health',
+    reload: 'restart',
+  }),
+  healthCheckIntervalSecs: available({
+    type: int({ min: 1, max: TIMER_SECS, unit: 'secs' }),
+    default: 60,
+    help: 'pause between probes of a worker, in seconds',
+    group: 'Health',
+    reload: 'restart',
+  }),
+  healthCheckEndpoint: available({
+    type: urlPath(),
+    default: '/health',
+    help: 'path that is probed',
+    group: 'Health',
+    reload: 'restart',
+  }),
+  disableHealthCheck: available({
+    type: bool(),
+    default: false,
+    help: 'never probe: every worker counts as healthy',
+    group: 'Health',
+    reload: 'restart',
+  }),
+  removeUnhealthyWorkers: available({
+    type: bool(),
+    default: false,
+    help: 'forget a worker whose probes keep failing',
+    group: 'Health',
+    reload: 'restart',
+    aliases: ['worker-auto-recovery'],
+    negations: ['no-remove-unhealthy-workers', 'no-worker-auto-recovery'],
+  }),
+
+  serviceDiscovery: later({
+    type: bool(),
+    default: false,
+    help: 'find workers among Kubernetes pods',
+    group: 'Service discovery',
+    reload: 'restart',
+  }),
+  serviceDiscoveryNamespace: later({
+    type: optional(text('a Kubernetes namespace', (value) => /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(value), 'name')),
+    default: null,
+    help: 'namespace to watch; unset: all',
+    group: 'Service discovery',
+    reload: 'restart',
+  }),
+  serviceDiscoveryPort: later({
+    type: port(),
+    default: 80,
+    help: 'port of found workers',
+    group: 'Service discovery',
+    reload: 'restart',
+  }),
+  selector: later({
+    type: list(pair()),
+    default: [],
+    help: 'labels of worker pods',
+    group: 'Service discovery',
+    reload: 'restart',
+  }),
+  prefillSelector: later({
+    type: list(pair()),
+    default: [],
+    help: 'labels of prefill pods',
+    group: 'Service discovery',
+    reload: 'restart',
+  }),
+  decodeSelector: later({
+    type: list(pair()),
+    default: [],
+    help: 'labels of decode pods',
+    group: 'Service discovery',
+    reload: 'restart',
+  }),
+  modelIdFrom: later({
+    type: optional(
+      text(
+        'namespace, label:KEY or annotation:KEY',
+        (value) => /^(namespace|(label|annotation):\S+)$/.test(value),
+        'source',
+      ),
+    ),
+    default: null,
+    help: 'where the model id of a pod stands',
+    group: 'Service discovery',
+    reload: 'restart',
+  }),
+} as const;
