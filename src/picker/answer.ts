@@ -1,4 +1,5 @@
 import type { BodyReason } from '../routing/body-reason.ts';
+import type { RefusalCode } from '../telemetry/own-metrics.ts';
 
 /** Whether a request must be read beyond its headers, and why or why not. */
 export interface BodyPlan {
@@ -39,7 +40,7 @@ export interface PickAnswer {
 export interface RefusalAnswer {
   readonly kind: 'refusal';
   readonly status: number;
-  readonly code: string;
+  readonly code: RefusalCode;
   readonly message: string;
   /** Whole seconds for `retry-after`, null for none. */
   readonly retryAfterSecs: number | null;

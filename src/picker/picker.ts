@@ -1,0 +1,272 @@
+/**
+ * One request from its head (and its body, where the decision needs it) to the answer for Envoy: read, decide, commit the
+ * pin, take the in-flight count. Every protocol adapter asks this one.
+ */
+import type { PinStore } from '../pins/pin-store.ts';
+import { readBody } from '../request/body-fields.ts';
+import type { BodyKind } from '../request/body-kind.ts';
+import { bodyKindOf } from '../request/body-kind.ts';
+import type { Endpoint } from '../request/endpoint.ts';
+import { endpointOf, requestIdPrefix } from '../request/endpoint.ts';
+import type { RequestHead } from '../request/request-head.ts';
+import type { RequestIds } from '../request/request-id.ts';
+import { findRequestId } from '../request/request-id.ts';
+import { ridKeyOf } from '../request/routing-key.ts';
+import type { RoutingRequest } from '../request/routing-request.ts';
+import type { Decision, Outcome } from '../routing/decision.ts';
+import type { Router } from '../routing/router.ts';
+import { endpointLabel } from '../telemetry/endpoint-label.ts';
+import type { PassReason } from '../telemetry/own-metrics.ts';
+import type { Random } from '../util/random.ts';
+import type { InFlightLedger } from '../workers/in-flight-ledger.ts';
+import type { SnapshotSource } from '../workers/snapshot-source.ts';
+import type { Answer, BodyBytes, BodyPlan, PassAnswer, StreamFacts } from './answer.ts';
+import { contentLength } from './content-length.ts';
+import type { PickCounters } from './pick-counters.ts';
+import type { PickIds } from './pick-ids.ts';
+import type { ErrorStyle } from './refusals.ts';
+import { badBody, refusalOf, tooLarge } from './refusals.ts';
+
+/** What a reload may change. Replaced whole. */
+export interface PickerConfig {
+  readonly router: Router;
+  /** Whether body `rid` is a key (the sticky override is on and `rid` is among the key sources). */
+  readonly readsRid: boolean;
+  readonly maxPayloadBytes: number;
+  /** Lower-case names, in order. */
+  readonly requestIdHeaders: readonly string[];
+  /** Null: by stream (decisions 13). */
+  readonly errorStyle: ErrorStyle | null;
+  readonly decisionHeader: boolean;
+}
+
+export interface PickerParts {
+  readonly fleet: SnapshotSource;
+  readonly pins: PinStore;
+  readonly ledger: InFlightLedger;
+  readonly counters: PickCounters;
+  readonly pickIds: PickIds;
+  readonly requestIds: RequestIds;
+  readonly random: Random;
+  /** Milliseconds, monotonic. */
+  readonly clock: () => number;
+  /** False for an address that a connected Envoy has not accepted yet: a strict target there would be served by nobody. */
+  readonly envoyKnows: (address: string) => boolean;
+  /** Told of a failure inside a decision; the request goes on without a pick. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** A decision is made anew when another writer's pin came first; a store that never agrees must not loop. */
+const MAX_COMMITS = 3;
+
+const PASS: PassAnswer = { kind: 'pass' };
+const NO_BODY: BodyPlan = { readBody: false, reason: 'no_body' };
+const NOT_JSON: BodyPlan = { readBody: false, reason: 'not_json' };
+const HEADERS_SUFFICE: BodyPlan = { readBody: false, reason: 'header_only' };
+
+export class Picker {
+  readonly #parts: PickerParts;
+  #config: PickerConfig;
+
+  constructor(parts: PickerParts, config: PickerConfig) {
+    this.#parts = parts;
+    this.#config = config;
+  }
+
+  /** The router in force. */
+  get router(): Router {
+    return this.#config.router;
+  }
+
+  /** Applies to the next request. */
+  reconfigure(config: PickerConfig): void {
+    this.#config = config;
+  }
+
+  /** Whether the body of a request must be read to place it (sticky-sessions 4 in the form of 11.2). Changes nothing. */
+  plan(head: RequestHead): BodyPlan {
+    const kind = bodyKindOf(head);
+    if (kind === 'none' || kind === 'tunnel') return NO_BODY;
+    const endpoint = endpointOf(head.path);
+    if (kind === 'opaque' || !endpoint.isJson) return NOT_JSON;
+    if (contentLength(head) > this.#config.maxPayloadBytes) return HEADERS_SUFFICE;
+    const need = this.#config.router.bodyNeed(head, this.#parts.fleet.current, endpoint.rid !== 'none');
+    return need === null ? HEADERS_SUFFICE : { readBody: true, reason: need };
+  }
+
+  /**
+   * Places a request. Answers at once, unless a shared pin store has to be asked about a new key. Never throws and never
+   * rejects: a failure of ours is `pass`.
+   *
+   * @param body what was read of the body, null when it was not read
+   */
+  pick(head: RequestHead, body: BodyBytes | null, facts: StreamFacts): Answer | Promise<Answer> {
+    const startedAt = this.#parts.clock();
+    try {
+      const answer = this.#read(head, body, facts, startedAt);
+      if (!(answer instanceof Promise)) {
+        this.#parts.counters.took((this.#parts.clock() - startedAt) / 1000, body !== null);
+        return answer;
+      }
+      return answer.then(
+        (late) => {
+          this.#parts.counters.took((this.#parts.clock() - startedAt) / 1000, body !== null);
+          return late;
+        },
+        (error: unknown) => this.#failed(error),
+      );
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+
+  /** The answer never reached Envoy: nothing was dispatched. */
+  abandon(pickId: string): void {
+    this.#parts.ledger.end(pickId, 'stream');
+  }
+
+  /** The stream that Envoy held open after a body pick is over, and so is the request. Its access-log entry may follow. */
+  streamEnded(pickId: string): void {
+    this.#parts.ledger.release(pickId, 'stream');
+  }
+
+  #read(head: RequestHead, body: BodyBytes | null, facts: StreamFacts, now: number): Answer | Promise<Answer> {
+    const config = this.#config;
+    const endpoint = endpointOf(head.path);
+    const found = findRequestId(head, config.requestIdHeaders);
+    const requestId = found === null ? this.#parts.requestIds.make(requestIdPrefix(head.path)) : found.value;
+    const requestIdToSet = found !== null && found.headerName === 'x-request-id' ? null : requestId;
+
+    const seen = body?.complete ? body.bytes.length : contentLength(head);
+    if (seen > config.maxPayloadBytes) return this.#refuseInvalid(head, tooLarge(config.maxPayloadBytes, requestId));
+
+    let rid: string | null = null;
+    let model = '';
+    if (body !== null && this.#isReadable(head, body, endpoint)) {
+      const fields = readBody(body.bytes, body.complete, endpoint);
+      if (fields.kind === 'error') return this.#refuseInvalid(head, badBody(fields, requestId));
+      rid = fields.rid;
+      model = fields.model;
+    }
+    const ridKey = rid !== null && config.readsRid ? ridKeyOf(rid) : null;
+    return this.#place({ head, model, ridKey }, facts, requestId, requestIdToSet, now, 1);
+  }
+
+  /** Counts a body whose bytes cannot tell anything (decisions 35) and one that was cut. */
+  #isReadable(head: RequestHead, body: BodyBytes, endpoint: Endpoint): boolean {
+    if (!body.complete) this.#parts.counters.partialBody();
+    if (body.bytes.length === 0) {
+      this.#parts.counters.opaqueBody('empty');
+      return false;
+    }
+    const kind: BodyKind = bodyKindOf(head);
+    if (kind === 'json' && endpoint.isJson) return true;
+    this.#parts.counters.opaqueBody(head.first('content-encoding') === undefined ? 'not_json' : 'encoded');
+    return false;
+  }
+
+  #place(
+    request: RoutingRequest,
+    facts: StreamFacts,
+    requestId: string,
+    requestIdToSet: string | null,
+    now: number,
+    commits: number,
+  ): Answer | Promise<Answer> {
+    const { fleet, pins, random } = this.#parts;
+    const snapshot = fleet.current;
+    // Before the sources were read an empty fleet is not a fact; Envoy may know workers from before a restart.
+    if (snapshot.workers.length === 0 && !fleet.settled) return this.#pass('not_settled');
+    const outcome = this.#strictlyKnown(this.#config.router.decide(request, snapshot, now, random));
+    if (outcome.kind === 'refused') {
+      this.#parts.counters.outcome(outcome, endpointLabel(request.head.path));
+      this.#parts.counters.refused(outcome.reason);
+      const style = this.#config.errorStyle ?? (facts.endpointPicker ? 'epp' : 'smg');
+      return refusalOf(outcome, style, requestId);
+    }
+    const write = outcome.write;
+    if (write === null) return this.#placed(outcome, request, facts, requestIdToSet, now);
+    const held = pins.put(write.key, write.candidates, write.expectedVersion, now);
+    if (!(held instanceof Promise)) {
+      if (commits === MAX_COMMITS || sameCandidates(held.candidates, write.candidates)) {
+        return this.#placed(outcome, request, facts, requestIdToSet, now);
+      }
+      return this.#place(request, facts, requestId, requestIdToSet, now, commits + 1);
+    }
+    return held.then((pin) =>
+      commits === MAX_COMMITS || sameCandidates(pin.candidates, write.candidates)
+        ? this.#placed(outcome, request, facts, requestIdToSet, now)
+        : this.#place(request, facts, requestId, requestIdToSet, now, commits + 1),
+    );
+  }
+
+  /** A strict target that Envoy does not know would be served by nobody (decisions 25): refused as a miss. */
+  #strictlyKnown(outcome: Outcome): Outcome {
+    if (outcome.kind !== 'placed' || !outcome.strict || this.#parts.envoyKnows(outcome.worker.address)) return outcome;
+    outcome.trail.ringBranch = 'target_worker_miss';
+    const { policy, model, trail } = outcome;
+    return { kind: 'refused', reason: 'no_available_workers', policy, model, trail };
+  }
+
+  #placed(
+    decision: Decision,
+    request: RoutingRequest,
+    facts: StreamFacts,
+    requestIdToSet: string | null,
+    now: number,
+  ): Answer {
+    const pickId = this.#parts.pickIds.make();
+    const endpoint = endpointLabel(request.head.path);
+    this.#parts.ledger.open({
+      pickId,
+      worker: decision.worker,
+      loadKey: decision.loadKey,
+      pinKey: decision.pinKey,
+      model: decision.model,
+      endpoint,
+      now,
+      periodicLogMs: facts.periodicLogMs,
+    });
+    this.#parts.counters.outcome(decision, endpoint);
+    return {
+      kind: 'pick',
+      pickId,
+      destination: destinationOf(decision),
+      strict: decision.strict,
+      requestId: requestIdToSet,
+      decisionHeader: this.#config.decisionHeader ? decisionText(decision) : null,
+    };
+  }
+
+  #refuseInvalid<A extends Answer & { kind: 'refusal' }>(head: RequestHead, answer: A): A {
+    this.#parts.counters.invalid(endpointLabel(head.path));
+    this.#parts.counters.refused(answer.code);
+    return answer;
+  }
+
+  #failed(error: unknown): PassAnswer {
+    this.#parts.onFailure(error);
+    return this.#pass('internal_error');
+  }
+
+  #pass(reason: PassReason): PassAnswer {
+    this.#parts.counters.passed(reason);
+    return PASS;
+  }
+}
+
+function sameCandidates(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a[0] === b[0] && a[1] === b[1];
+}
+
+function destinationOf(decision: Decision): string {
+  let list = decision.worker.address;
+  const fallbacks = decision.fallbacks;
+  for (let i = 0; i < fallbacks.length; i++) list += `,${fallbacks[i]?.address ?? ''}`;
+  return list;
+}
+
+function decisionText({ trail, policy }: Decision): string {
+  const branch = trail.stickyBranch ?? trail.ringBranch ?? 'policy';
+  return `branch=${branch}; source=${trail.keySource ?? 'none'}; policy=${policy}`;
+}

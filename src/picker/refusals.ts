@@ -1,0 +1,29 @@
+/** The refusals of the service: status, code and text (sticky-sessions 7.2, decisions 12, 13 and 35). */
+import type { BodyError } from '../request/body-fields.ts';
+import type { Refusal } from '../routing/decision.ts';
+import type { RefusalAnswer } from './answer.ts';
+
+/** `smg`: SMG's statuses; `epp`: those of the Endpoint Picker Protocol. */
+export type ErrorStyle = 'smg' | 'epp';
+
+export function refusalOf(refusal: Refusal, style: ErrorStyle, requestId: string): RefusalAnswer {
+  if (refusal.reason === 'model_not_found') {
+    const status = style === 'epp' ? 503 : 404;
+    return answer(status, refusal.reason, `No worker available for model '${refusal.model}'`, requestId);
+  }
+  const message = 'All workers are unavailable (circuit breaker open or unhealthy)';
+  return answer(503, refusal.reason, message, requestId);
+}
+
+export function badBody(error: BodyError, requestId: string): RefusalAnswer {
+  return answer(error.status, error.code, error.message, requestId);
+}
+
+export function tooLarge(limitBytes: number, requestId: string): RefusalAnswer {
+  const message = `The request body is larger than ${limitBytes} bytes (--max-payload-size)`;
+  return answer(413, 'request_body_too_large', message, requestId);
+}
+
+function answer(status: number, code: RefusalAnswer['code'], message: string, requestId: string): RefusalAnswer {
+  return { kind: 'refusal', status, code, message, retryAfterSecs: null, requestId };
+}

@@ -1,0 +1,95 @@
+/**
+ * What Envoy's access log tells: a request has ended, or still lives. Releases the count, lets the pin follow the worker
+ * that served (decisions 2 and 7), and feeds the metrics of answers.
+ */
+import type { PinStore } from '../pins/pin-store.ts';
+import type { Router } from '../routing/router.ts';
+import type { EndpointLabel } from '../telemetry/endpoint-label.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { InFlightEntry, InFlightLedger } from '../workers/in-flight-ledger.ts';
+import type { SnapshotSource } from '../workers/snapshot-source.ts';
+import type { RequestEnd } from './request-end.ts';
+
+export interface RequestEndsParts {
+  readonly fleet: SnapshotSource;
+  readonly pins: PinStore;
+  readonly ledger: InFlightLedger;
+  readonly metrics: Metrics;
+  /** The router in force. */
+  readonly router: () => Router;
+  /** Milliseconds, monotonic. */
+  readonly clock: () => number;
+  readonly onFailure: (error: unknown) => void;
+}
+
+export class RequestEnds {
+  readonly #parts: RequestEndsParts;
+  #logStreams = 0;
+  #lastLogStreamClosedAt: number | null = null;
+
+  constructor(parts: RequestEndsParts) {
+    this.#parts = parts;
+  }
+
+  /** Access-log streams that are open now: 0 means that ends can only be guessed. */
+  get logStreams(): number {
+    return this.#logStreams;
+  }
+
+  /** When the last one closed, null when none ever did. */
+  get lastLogStreamClosedAt(): number | null {
+    return this.#lastLogStreamClosedAt;
+  }
+
+  logStreamOpened(): void {
+    this.#logStreams += 1;
+  }
+
+  logStreamClosed(): void {
+    this.#logStreams -= 1;
+    this.#lastLogStreamClosedAt = this.#parts.clock();
+  }
+
+  ended(end: RequestEnd, now: number): void {
+    const { ledger, metrics } = this.#parts;
+    const entry = ledger.end(end.pickId, 'end');
+    metrics.logEntries.cell(entry === undefined ? 'unknown_pick' : 'end').value += 1;
+    this.#countAnswer(end, entry);
+    if (entry === undefined || entry.pinKey === null) return;
+    this.#parts.pins.touch(entry.pinKey, now);
+    this.#follow(entry, end, now);
+  }
+
+  alive(pickId: string, workerId: string, _servedAddress: string, now: number): void {
+    const known = this.#parts.ledger.alive(pickId, now, workerId);
+    this.#parts.metrics.logEntries.cell(known ? 'periodic' : 'unknown_pick').value += 1;
+  }
+
+  #follow(entry: InFlightEntry, end: RequestEnd, now: number): void {
+    if (entry.pinKey === null || !isServed(end)) return;
+    const { pins, metrics, fleet, router, onFailure } = this.#parts;
+    const served = fleet.current.byId(end.workerId) ?? fleet.current.byAddress(end.servedAddress);
+    if (served === undefined || served.id === entry.worker.id) return;
+    const pin = pins.peek(entry.pinKey);
+    if (pin === undefined) return;
+    const candidates = router().afterServed(pin.candidates, served.id);
+    if (candidates === null) return;
+    metrics.pinMoves.cell('memory').value += 1;
+    const held = pins.put(entry.pinKey, candidates, pin.version, now);
+    if (held instanceof Promise) held.catch(onFailure);
+  }
+
+  #countAnswer(end: RequestEnd, entry: InFlightEntry | undefined): void {
+    const { metrics } = this.#parts;
+    metrics.upstreamResponses.cell('http', String(end.status), '').value += 1;
+    if (entry === undefined) return;
+    const endpoint = entry.endpoint as EndpointLabel; // the picker opened it with one
+    if (end.attempts > 1) metrics.workerRetries.cell(entry.worker.type, endpoint).value += end.attempts - 1;
+    metrics.requestDuration.cell('http', 'regular', 'http', entry.model, endpoint).observe(end.durationMs / 1000);
+  }
+}
+
+/** A worker answered, and not with one of the statuses that Envoy retries (decisions 31). */
+function isServed({ status, codeDetails }: RequestEnd): boolean {
+  return codeDetails === 'via_upstream' && status > 0 && status < 500 && status !== 408 && status !== 429;
+}
