@@ -159,7 +159,7 @@ describe('scanObject on a cut value', () => {
 });
 
 describe('scanObject takes time linear in the bytes', () => {
-  // Each of these took minutes if a search were repeated from every element to the far end.
+  // A search repeated from every element to the far end would take quadratic time, far above the bound.
   const numbers = '1,'.repeat(20);
   const MEGABYTES = 4_000_000;
   const fill = (unit: string): string => unit.repeat(Math.floor(MEGABYTES / unit.length));
