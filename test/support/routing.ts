@@ -1,0 +1,113 @@
+import { MemoryPinStore } from '../../src/pins/memory-pin-store.ts';
+import type { PinStore } from '../../src/pins/pin-store.ts';
+import type { RoutingRequest } from '../../src/request/routing-request.ts';
+import type { AssignmentMode } from '../../src/routing/assignment.ts';
+import type { Decision, Outcome } from '../../src/routing/decision.ts';
+import { createPolicy } from '../../src/routing/policies/create-policy.ts';
+import type { Policy } from '../../src/routing/policy.ts';
+import type { BuiltPolicyName } from '../../src/routing/policy-name.ts';
+import { createRouter, type Router } from '../../src/routing/router.ts';
+import type { KeyRules } from '../../src/routing/routing-keys.ts';
+import type { Random } from '../../src/util/random.ts';
+import type { TestFleet, TestLoad } from './fleet.ts';
+import { headOf } from './head.ts';
+
+export const SMG_KEYS: KeyRules = {
+  override: true,
+  order: 'rid-first',
+  headers: ['x-smg-routing-key'],
+  implicitHeaders: ['authorization', 'x-forwarded-for', 'cookie'],
+};
+
+export interface RequestParts {
+  /** Sticky key of the body, as the request layer hands it over: stripped and capped. */
+  readonly rid?: string;
+  /** Value of `x-smg-routing-key`. */
+  readonly key?: string | Uint8Array;
+  readonly target?: string;
+  readonly headers?: readonly (readonly [string, string | Uint8Array])[];
+  readonly model?: string;
+}
+
+export function makeRequest(parts: RequestParts = {}): RoutingRequest {
+  const headers = [...(parts.headers ?? [])];
+  if (parts.key !== undefined) headers.push(['x-smg-routing-key', parts.key]);
+  if (parts.target !== undefined) headers.push(['x-smg-target-worker', parts.target]);
+  return { head: headOf({ headers }), model: parts.model ?? '', ridKey: parts.rid ?? null };
+}
+
+export interface DriverOptions {
+  readonly policy?: BuiltPolicyName | Policy;
+  readonly keys?: Partial<KeyRules>;
+  readonly mode?: AssignmentMode;
+  readonly inflightCap?: number;
+  readonly fallbacks?: number;
+  readonly random?: Random;
+  readonly maxPins?: number;
+}
+
+/** A router with a fleet and a pin store, driven as the picker drives it: decide, commit, decide again when another won. */
+export class RouterDriver {
+  readonly router: Router;
+  readonly pins: PinStore;
+  readonly fleet: TestFleet;
+  now = 1;
+  private readonly random: Random;
+
+  constructor(fleet: TestFleet, options: DriverOptions = {}) {
+    this.fleet = fleet;
+    this.random = options.random ?? (() => 0);
+    this.pins = new MemoryPinStore({ maxPins: options.maxPins ?? 1000 });
+    const keys = { ...SMG_KEYS, ...options.keys };
+    const manualMode = options.mode ?? 'random';
+    const policy = options.policy ?? 'round_robin';
+    this.router = createRouter({
+      policy: typeof policy === 'string' ? createPolicy(policy, { keys, manualMode }) : policy,
+      pins: this.pins,
+      keys,
+      overrideMode: options.mode ?? 'delegate',
+      manualMode,
+      inflightCap: options.inflightCap ?? 2,
+      fallbacks: options.fallbacks ?? 2,
+    });
+  }
+
+  decide(parts: RequestParts): Outcome {
+    return this.router.decide(makeRequest(parts), this.fleet.snapshot, this.now, this.random);
+  }
+
+  /** Decides and commits. */
+  route(parts: RequestParts): Outcome {
+    for (;;) {
+      const outcome = this.decide(parts);
+      if (outcome.kind === 'refused' || this.commit(outcome)) return outcome;
+    }
+  }
+
+  /** Routes a request that must be placed. */
+  place(parts: RequestParts): Decision {
+    const outcome = this.route(parts);
+    if (outcome.kind === 'refused') throw new Error(`refused: ${outcome.reason}`);
+    return outcome;
+  }
+
+  /** Places a request and leaves it in flight until the returned function ends it. */
+  hold(parts: RequestParts): { readonly decision: Decision; readonly end: () => void } {
+    const decision = this.place(parts);
+    const load = decision.worker.load as TestLoad;
+    load.begin(decision.loadKey);
+    return { decision, end: () => load.end(decision.loadKey) };
+  }
+
+  /** Writes the pin of a decision; false when another was first. */
+  commit({ write }: Decision): boolean {
+    if (write === null) return true;
+    const pin = this.pins.put(write.key, write.candidates, write.expectedVersion, this.now);
+    if (pin instanceof Promise) throw new Error('the memory store answers at once');
+    return pin.candidates.join() === write.candidates.join();
+  }
+
+  candidates(pinKey: string): readonly string[] | undefined {
+    return this.pins.peek(pinKey)?.candidates;
+  }
+}
