@@ -1,0 +1,488 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { methodNamed } from '../../../test/support/fake-call.ts';
+import { makeSnapshot, makeWorker } from '../../../test/support/fleet.ts';
+import { EDS_TYPE, endpointsIn, XdsEnvoy } from '../../../test/support/xds-envoy.ts';
+import type { WorkerSnapshot } from '../../workers/snapshot.ts';
+import type { SnapshotSource } from '../../workers/snapshot-source.ts';
+import type { Worker, WorkerStatus } from '../../workers/worker.ts';
+import type { Nack } from './endpoint-client.ts';
+import { EndpointService } from './endpoint-service.ts';
+import type { StampKind } from './worker-stamp.ts';
+
+class TestSource implements SnapshotSource {
+  current: WorkerSnapshot = makeSnapshot([]);
+  settled = true;
+  readonly listeners = new Set<(snapshot: WorkerSnapshot) => void>();
+
+  subscribe(listener: (snapshot: WorkerSnapshot) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  set(...workers: Worker[]): void {
+    this.current = makeSnapshot(workers, this.current.version + 1);
+    this.tell();
+  }
+
+  settle(): void {
+    this.settled = true;
+    this.tell();
+  }
+
+  private tell(): void {
+    for (const listener of this.listeners) listener(this.current);
+  }
+}
+
+const A = makeWorker('http://a:8000', { address: '10.0.0.1:8000' });
+const B = makeWorker('http://b:8000', { address: '10.0.0.2:8000' });
+const C = makeWorker('http://c:8000', { address: '[fd00::3]:8000' });
+
+let source: TestSource;
+let nacks: Nack[];
+let service: EndpointService;
+
+beforeEach(() => {
+  source = new TestSource();
+  source.set(A, B);
+  nacks = [];
+  service = serve();
+});
+
+afterEach(() => service.close());
+
+describe('envoy 8.1 protocol', () => {
+  it.each(['StreamEndpoints', 'StreamAggregatedResources'])('%s serves the fleet', (name) => {
+    const envoy = connect(name);
+    envoy.subscribe();
+
+    expect(envoy.responses).toMatchObject([
+      { versionInfo: '1', nonce: '1', typeUrl: 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment' },
+    ]);
+    expect(envoy.ack()).toEqual([
+      { address: '10.0.0.1 8000', health: 'HEALTHY', worker: { id: A.id, stamp: A.id } },
+      { address: '10.0.0.2 8000', health: 'HEALTHY', worker: { id: B.id, stamp: B.id } },
+    ]);
+    expect(envoy.unanswered).toBe(0);
+  });
+
+  it('an endpoint stream may leave the type out, an aggregated one may not', () => {
+    const [eds, ads] = [connect('StreamEndpoints'), connect('StreamAggregatedResources')];
+    eds.subscribe(['workers'], '');
+    ads.subscribe(['workers'], '');
+
+    expect(eds.responses).toHaveLength(1);
+    expect(ads.responses).toHaveLength(0);
+  });
+
+  it('gives every name that is asked for the whole fleet under that name', () => {
+    const envoy = connect();
+    envoy.subscribe(['workers', 'other']);
+
+    const [workers, other] = endpointsIn(envoy.responses[0]!);
+    expect([workers?.name, other?.name]).toEqual(['workers', 'other']);
+    expect(other?.endpoints).toEqual(workers?.endpoints);
+    expect(other?.endpoints).toHaveLength(2);
+  });
+
+  it('stays silent on resources of other types, counted', () => {
+    const envoy = connect();
+    envoy.subscribe(['x'], 'type.googleapis.com/envoy.config.cluster.v3.Cluster');
+
+    expect(envoy.responses).toHaveLength(0);
+    expect(service.otherRequests).toBe(1);
+    expect(service.clients).toEqual([]);
+  });
+
+  it('an ACK is no question', () => {
+    const envoy = connect();
+    envoy.subscribe();
+    envoy.ack();
+
+    expect(envoy.responses).toHaveLength(1);
+    expect(service.acks).toBe(1);
+    expect(service.clients).toEqual([{ node: 'envoy-1', version: '1', current: true }]);
+  });
+
+  it('a NACK keeps its text, is not answered with the same again, and ends with the next version', async () => {
+    const envoy = connect();
+    envoy.subscribe();
+    envoy.ack();
+    await change(A);
+    envoy.nack('malformed IP address');
+
+    const nack = { node: 'envoy-1', version: '2', message: 'malformed IP address' };
+    expect(service.lastNack).toEqual(nack);
+    expect(nacks).toEqual([nack]);
+    expect(service.nacks).toBe(1);
+    expect(envoy.unanswered).toBe(0);
+    expect(service.clients).toEqual([{ node: 'envoy-1', version: '1', current: false }]);
+
+    await change(A, C);
+    expect(envoy.ack()).toHaveLength(2);
+    expect(service.clients).toEqual([{ node: 'envoy-1', version: '3', current: true }]);
+  });
+
+  it('a changed subscription is answered although nothing else changed', () => {
+    const envoy = connect();
+    envoy.subscribe();
+    envoy.ack();
+    envoy.rename(['workers', 'more']);
+
+    expect(endpointsIn(envoy.responses[1]!).map(({ name }) => name)).toEqual(['workers', 'more']);
+  });
+
+  it('a subscription that was given up gets nothing and counts for nothing', async () => {
+    const envoy = connect();
+    envoy.subscribe();
+    envoy.ack();
+    envoy.rename([]);
+    await change(A);
+
+    expect(envoy.unanswered).toBe(0);
+    expect(service.clients).toEqual([]);
+  });
+
+  it('an answer to an older response is ignored', async () => {
+    const envoy = connect();
+    envoy.subscribe();
+    envoy.ack();
+    await change(A);
+    envoy.raw({ typeUrl: EDS_TYPE, resourceNames: ['stale'], responseNonce: '1', errorDetail: { message: 'late' } });
+
+    expect(envoy.responses).toHaveLength(2);
+    expect(service.nacks).toBe(0);
+    expect(service.clients).toEqual([{ node: 'envoy-1', version: '1', current: false }]);
+  });
+
+  it('a stream that begins with the nonce and version of an earlier one is served', () => {
+    const envoy = connect();
+    envoy.raw({ typeUrl: EDS_TYPE, resourceNames: ['workers'], responseNonce: '17', versionInfo: '99' });
+
+    expect(envoy.responses).toHaveLength(1);
+  });
+
+  it('while an answer is due, later changes wait and go out together', async () => {
+    const envoy = connect();
+    envoy.subscribe();
+    await change(A);
+    await change(A, C);
+    expect(envoy.responses).toHaveLength(1);
+
+    envoy.ack();
+    expect(envoy.responses[1]?.versionInfo).toBe('3');
+    expect(envoy.ack()).toHaveLength(2);
+    expect(envoy.unanswered).toBe(0);
+  });
+
+  it('bytes that are no request end the stream', () => {
+    const envoy = connect();
+    envoy.call.receive(Buffer.from([0x0a, 0xff]));
+
+    expect(envoy.call.status).toBe(3);
+    expect(service.clients).toEqual([]);
+  });
+
+  it('half-close and close end streams with OK', () => {
+    const [first, second] = [connect(), connect()];
+    first.call.halfClose();
+    service.close();
+
+    expect([first.call.status, second.call.status]).toEqual([0, 0]);
+    expect(source.listeners.size).toBe(0);
+  });
+});
+
+describe('decisions 24 health', () => {
+  it.each<[WorkerStatus, string]>([
+    ['ready', 'HEALTHY'],
+    ['draining', 'DRAINING'],
+    ['pending', 'UNHEALTHY'],
+    ['not_ready', 'UNHEALTHY'],
+    ['failed', 'UNHEALTHY'],
+  ])('%s is %s', async (status, health) => {
+    await change({ ...A, status });
+
+    expect(shown()).toMatchObject([{ health }]);
+  });
+});
+
+describe('decisions 22 stamp', () => {
+  const worker = makeWorker('http://a:8000@1', { name: 'alpha', address: '10.0.0.1:8000' });
+  const hash = createHash('sha256').update(worker.id).digest('hex').slice(0, 16);
+
+  it.each<[StampKind, object]>([
+    ['url', { id: worker.id, stamp: worker.id }],
+    ['name', { id: worker.id, stamp: 'alpha' }],
+    ['hash', { id: worker.id, stamp: hash }],
+    ['off', { id: worker.id }],
+  ])('%s', (stampKind, metadata) => {
+    source.set(worker);
+    service.close();
+    service = serve(stampKind);
+
+    expect(shown()).toMatchObject([{ worker: metadata }]);
+  });
+});
+
+describe('which workers become endpoints', () => {
+  it('IPv6 without brackets, unresolved names not at all, a shared address once for the first registered', async () => {
+    const unresolved = makeWorker('http://name:1', { address: '' });
+    const second = makeWorker('http://a-too:8000', { address: A.address, status: 'failed' });
+    await change(C, unresolved, A, second);
+
+    expect(shown()).toEqual([
+      { address: 'fd00::3 8000', health: 'HEALTHY', worker: { id: C.id, stamp: C.id } },
+      { address: '10.0.0.1 8000', health: 'HEALTHY', worker: { id: A.id, stamp: A.id } },
+    ]);
+  });
+});
+
+describe('versions', () => {
+  it('changes of one turn are one version', async () => {
+    const envoy = connect();
+    envoy.subscribe();
+    envoy.ack();
+    source.set(A);
+    source.set(A, C);
+    source.set(C);
+    await turn();
+
+    expect(service.version).toBe(2);
+    expect(envoy.ack()).toMatchObject([{ address: 'fd00::3 8000' }]);
+    expect(envoy.unanswered).toBe(0);
+  });
+
+  it('a change that endpoints do not show is none', async () => {
+    await change({ ...A, priority: 99, labels: { zone: 'b' } }, B);
+
+    expect(service.version).toBe(1);
+  });
+
+  it('nothing follows after close', async () => {
+    source.set(C);
+    service.close();
+    await turn();
+
+    expect(service.version).toBe(1);
+  });
+});
+
+describe('envoy 8.3 an empty list is pushed only as the truth', () => {
+  it('not before the sources were read, then at once', async () => {
+    source.settled = false;
+    source.set();
+    service.close();
+    service = serve();
+    const envoy = connect();
+    envoy.subscribe();
+    await turn();
+    expect(envoy.responses).toHaveLength(0);
+
+    source.settle();
+    await turn();
+    expect(envoy.ack()).toEqual([]);
+    expect(service.version).toBe(1);
+  });
+
+  it('workers known before that are pushed', () => {
+    source.settled = false;
+    service.close();
+    service = serve();
+
+    expect(shown()).toHaveLength(2);
+  });
+
+  it('not while no name of the first workers resolves', async () => {
+    source.set(makeWorker('http://name:1', { address: '' }));
+    service.close();
+    service = serve();
+    await turn();
+
+    expect(service.version).toBe(0);
+  });
+
+  it('when the last worker is removed', async () => {
+    const envoy = connect();
+    envoy.subscribe();
+    envoy.ack();
+    await change();
+
+    expect(envoy.ack()).toEqual([]);
+  });
+});
+
+describe('envoy 8.5 another worker at the same address', () => {
+  const replaced = makeWorker('http://new:8000', { address: A.address });
+
+  it('is removal and addition, in two versions', async () => {
+    const envoy = connect();
+    envoy.subscribe();
+    envoy.ack();
+    await change(replaced, B);
+
+    expect(envoy.ack()).toMatchObject([{ worker: { id: B.id } }]);
+    expect(envoy.ack()).toMatchObject([{ worker: { id: replaced.id } }, { worker: { id: B.id } }]);
+    expect(envoy.unanswered).toBe(0);
+    expect(envoy.responses.map(({ versionInfo }) => versionInfo)).toEqual(['1', '2-removal', '2']);
+  });
+
+  it('also when the change happened while an answer was due', async () => {
+    const envoy = connect();
+    envoy.subscribe();
+    await change(B);
+    await change(replaced, B);
+
+    expect(envoy.ack()).toHaveLength(2);
+    expect(envoy.ack()).toMatchObject([{ worker: { id: B.id } }]);
+    expect(envoy.ack()).toHaveLength(2);
+  });
+
+  it('is a single version for an Envoy that never held the old one', async () => {
+    await change(replaced, B);
+    const envoy = connect();
+    envoy.subscribe();
+
+    expect(envoy.ack()).toHaveLength(2);
+    expect(envoy.unanswered).toBe(0);
+  });
+
+  it('is changed in place when nothing else is left to serve', async () => {
+    await change(A);
+    const envoy = connect();
+    envoy.subscribe();
+    envoy.ack();
+    await change(replaced);
+
+    expect(envoy.ack()).toMatchObject([{ worker: { id: replaced.id } }]);
+    expect(envoy.unanswered).toBe(0);
+  });
+
+  it('a refused removal is not repeated', async () => {
+    const envoy = connect();
+    envoy.subscribe();
+    envoy.ack();
+    await change(replaced, B);
+    envoy.nack('no');
+
+    expect(envoy.unanswered).toBe(0);
+    expect(service.lastNack).toMatchObject({ version: '2-removal' });
+  });
+});
+
+describe('decisions 25 an address that every Envoy has acknowledged', () => {
+  it('any, while no Envoy is subscribed', () => {
+    connect();
+
+    expect(service.acknowledged('10.9.9.9:1')).toBe(true);
+  });
+
+  it('none before the first ACK', () => {
+    connect().subscribe();
+
+    expect(service.acknowledged(A.address)).toBe(false);
+  });
+
+  it('follows the ACKs of all', async () => {
+    const [first, second] = [connect(), connect()];
+    first.subscribe();
+    second.subscribe();
+    first.ack();
+    expect(service.acknowledged(A.address)).toBe(false);
+
+    second.ack();
+    expect(service.acknowledged(A.address)).toBe(true);
+    expect(service.acknowledged(C.address)).toBe(false);
+
+    await change(B, C);
+    expect(service.acknowledged(A.address)).toBe(false);
+    first.ack();
+    expect(service.acknowledged(C.address)).toBe(false);
+    second.call.leave();
+    expect(service.acknowledged(C.address)).toBe(true);
+  });
+
+  it('a refused removal leaves the address in force', async () => {
+    const envoy = connect();
+    envoy.subscribe();
+    envoy.ack();
+    await change(B);
+    envoy.nack('no');
+
+    expect(service.acknowledged(A.address)).toBe(true);
+  });
+});
+
+describe('any course of changes and answers', () => {
+  it('ends with the fleet at Envoy, without a worker changed in place or an empty list that is not true', async () => {
+    const worker = fc.record({ id: fc.constantFrom('w1', 'w2', 'w3', 'w4'), address: fc.constantFrom('1', '2', '3') });
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant('fleet' as const), workers: fc.uniqueArray(worker, { selector: (w) => w.id }) }),
+      fc.record({ kind: fc.constantFrom('ack' as const, 'nack' as const) }),
+    );
+
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+        source = new TestSource();
+        source.set(A, B);
+        service.close();
+        service = serve();
+        const envoy = connect();
+        envoy.subscribe();
+        let held = new Map<string, string>();
+        const fleets: number[] = [2];
+
+        const ack = (): void => {
+          const next = new Map(envoy.ack().map((e) => [e.address, (e.worker as { id: string }).id]));
+          const swapped = [...next].filter(([at, id]) => held.has(at) && held.get(at) !== id);
+          if (swapped.length > 0) expect(swapped).toHaveLength(next.size);
+          if (next.size === 0) expect(fleets).toContain(0);
+          held = next;
+        };
+
+        for (const each of steps) {
+          if (each.kind === 'fleet') {
+            fleets.push(each.workers.length);
+            await change(...each.workers.map((w) => makeWorker(w.id, { address: `10.0.1.${w.address}:1` })));
+          } else if (envoy.unanswered > 0) {
+            if (each.kind === 'ack') ack();
+            else envoy.nack('refused');
+          }
+          expect(envoy.unanswered).toBeLessThanOrEqual(1);
+        }
+        await change(A, B, C);
+        await change(B, C);
+        while (envoy.unanswered > 0) ack();
+
+        expect([...held.values()]).toEqual([B.id, C.id]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+function serve(stampKind: StampKind = 'url'): EndpointService {
+  return new EndpointService({ source, stampKind, onNack: (nack) => nacks.push(nack) });
+}
+
+function connect(method = 'StreamAggregatedResources'): XdsEnvoy {
+  return new XdsEnvoy(methodNamed(service.methods, method));
+}
+
+/** What a new Envoy gets. */
+function shown(): ReturnType<XdsEnvoy['ack']> {
+  const envoy = connect();
+  envoy.subscribe();
+  return envoy.ack();
+}
+
+async function change(...workers: Worker[]): Promise<void> {
+  source.set(...workers);
+  await turn();
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

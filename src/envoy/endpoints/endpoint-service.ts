@@ -1,0 +1,164 @@
+import type { Call, Method } from '../../transport/transport.ts';
+import type { SnapshotSource } from '../../workers/snapshot-source.ts';
+import { type ClientHome, ENDPOINT_TYPE_URL, EndpointClient, type Nack } from './endpoint-client.ts';
+import { endpointsOf } from './fleet-endpoints.ts';
+import { type FleetVersion, fleetVersion } from './fleet-version.ts';
+import type { StampKind } from './worker-stamp.ts';
+
+export interface EndpointServiceOptions {
+  readonly source: SnapshotSource;
+  /** `--routed-worker-id` */
+  readonly stampKind: StampKind;
+  /** Told of each refusal by an Envoy. */
+  readonly onNack: (nack: Nack) => void;
+}
+
+/** One subscribed Envoy, for metrics and the admin API. */
+export interface EndpointSubscriber {
+  /** `node.id`, empty when unknown. */
+  readonly node: string;
+  /** Version it accepted last, empty before the first. */
+  readonly version: string;
+  /** True when that is the latest there is. */
+  readonly current: boolean;
+}
+
+/**
+ * The workers as Envoy endpoints, by EDS and by ADS, state of the world (envoy 8). Every cluster that is asked for gets
+ * the whole fleet under its own name.
+ */
+export class EndpointService {
+  readonly methods: readonly Method[];
+  readonly #options: EndpointServiceOptions;
+  readonly #clients = new Set<EndpointClient>();
+  readonly #unsubscribe: () => void;
+  #current: FleetVersion | null = null;
+  #scheduled: NodeJS.Immediate | null = null;
+  #acks = 0;
+  #nacks = 0;
+  #otherRequests = 0;
+  #lastNack: Nack | null = null;
+
+  constructor(options: EndpointServiceOptions) {
+    this.#options = options;
+    this.methods = [
+      {
+        path: '/envoy.service.endpoint.v3.EndpointDiscoveryService/StreamEndpoints',
+        open: (call) => this.#accept(call, ENDPOINT_TYPE_URL),
+      },
+      {
+        path: '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources',
+        open: (call) => this.#accept(call, ''),
+      },
+    ];
+    this.#unsubscribe = options.source.subscribe(() => this.#schedule());
+    this.#publish();
+  }
+
+  /** Number of the latest version; 0 before the first. */
+  get version(): number {
+    return this.#current?.number ?? 0;
+  }
+
+  /** Envoys that are subscribed now. */
+  get clients(): readonly EndpointSubscriber[] {
+    return this.#subscribed().map((client) => ({
+      node: client.node,
+      version: client.accepted?.text ?? '',
+      current: client.accepted !== null && client.accepted === this.#current,
+    }));
+  }
+
+  /** Versions accepted and refused by Envoys since start. */
+  get acks(): number {
+    return this.#acks;
+  }
+
+  get nacks(): number {
+    return this.#nacks;
+  }
+
+  /** Requests for resources of other types since start; they get no answer. */
+  get otherRequests(): number {
+    return this.#otherRequests;
+  }
+
+  /** The latest refusal; null when there was none. */
+  get lastNack(): Nack | null {
+    return this.#lastNack;
+  }
+
+  /**
+   * True when every subscribed Envoy knows a worker at `ip:port`, so that a strict target may name it (decisions 25).
+   * Also true when none is subscribed: those that then call have their endpoints from elsewhere.
+   */
+  acknowledged(address: string): boolean {
+    for (const client of this.#clients) {
+      if (client.subscribed && !client.holds(address)) return false;
+    }
+    return true;
+  }
+
+  /** Stops following the fleet and ends the streams; Envoys keep what they have. */
+  close(): void {
+    this.#unsubscribe();
+    if (this.#scheduled !== null) clearImmediate(this.#scheduled);
+    for (const client of this.#clients) client.end();
+  }
+
+  #accept(call: Call, impliedTypeUrl: string): EndpointClient {
+    const client = new EndpointClient(call, this.#home(), impliedTypeUrl);
+    this.#clients.add(client);
+    return client;
+  }
+
+  #home(): ClientHome {
+    return {
+      current: () => this.#current,
+      accepted: () => {
+        this.#acks += 1;
+      },
+      refused: (nack) => {
+        this.#nacks += 1;
+        this.#lastNack = nack;
+        this.#options.onNack(nack);
+      },
+      ignored: () => {
+        this.#otherRequests += 1;
+      },
+      closed: (client) => {
+        this.#clients.delete(client);
+      },
+    };
+  }
+
+  #subscribed(): readonly EndpointClient[] {
+    return [...this.#clients].filter((client) => client.subscribed);
+  }
+
+  /** Changes of one turn go out as one version. */
+  #schedule(): void {
+    this.#scheduled ??= setImmediate(() => {
+      this.#scheduled = null;
+      this.#publish();
+    });
+  }
+
+  #publish(): void {
+    const endpoints = endpointsOf(this.#options.source.current, this.#options.stampKind);
+    if (endpoints.size === 0 && !this.#mayBeEmpty()) return;
+    const next = fleetVersion(this.version + 1, endpoints);
+    if (this.#current?.encoded.equals(next.encoded)) return;
+    this.#current = next;
+    for (const client of this.#clients) client.advance();
+  }
+
+  /**
+   * An empty list takes every worker from an Envoy that still serves, so it must be the truth (envoy 8.3): all sources
+   * were read, and, as the first thing told after a start, not merely names that do not resolve yet.
+   */
+  #mayBeEmpty(): boolean {
+    const { settled, current } = this.#options.source;
+    return settled && (this.#current !== null || current.workers.length === 0);
+  }
+}

@@ -1,0 +1,84 @@
+import { HealthStatus } from '../../gen/envoy/config/core/v3/health_check.ts';
+import { ClusterLoadAssignment } from '../../gen/envoy/config/endpoint/v3/endpoint.ts';
+import type { LbEndpoint } from '../../gen/envoy/config/endpoint/v3/endpoint_components.ts';
+import { splitAddress } from '../../workers/address.ts';
+import type { WorkerSnapshot } from '../../workers/snapshot.ts';
+import type { WorkerStatus } from '../../workers/worker.ts';
+import { type StampKind, workerStamp } from './worker-stamp.ts';
+
+/** One worker as Envoy is told of it. */
+export interface FleetEndpoint {
+  readonly workerId: string;
+  /** Value of the stamp, empty for none. */
+  readonly stamp: string;
+  readonly health: HealthStatus;
+}
+
+/** Endpoints by `ip:port`, in registration order. */
+export type FleetEndpoints = ReadonlyMap<string, FleetEndpoint>;
+
+/** Our view of a worker's health, which Envoy's fallback policy obeys (decisions 24). */
+const HEALTH: Readonly<Record<WorkerStatus, HealthStatus>> = {
+  ready: HealthStatus.HEALTHY,
+  draining: HealthStatus.DRAINING,
+  pending: HealthStatus.UNHEALTHY,
+  not_ready: HealthStatus.UNHEALTHY,
+  failed: HealthStatus.UNHEALTHY,
+};
+
+/** The workers whose address is known. Where several share one, it is that of the first registered. */
+export function endpointsOf(snapshot: WorkerSnapshot, stampKind: StampKind): FleetEndpoints {
+  const endpoints = new Map<string, FleetEndpoint>();
+  for (const worker of snapshot.workers) {
+    if (worker.address === '' || endpoints.has(worker.address)) continue;
+    endpoints.set(worker.address, {
+      workerId: worker.id,
+      stamp: workerStamp(worker, stampKind),
+      health: HEALTH[worker.status],
+    });
+  }
+  return endpoints;
+}
+
+/**
+ * `to` without the addresses that stood for another worker in `from`: what Envoy must see in between, since a request
+ * that runs on the old worker would else be logged and stamped with the new one (envoy 8.5). Null when there is no such
+ * address, or nothing else to leave: an empty cluster fails requests, which is worse than a wrong stamp.
+ */
+export function withoutReplaced(from: FleetEndpoints, to: FleetEndpoints): FleetEndpoints | null {
+  const kept = new Map<string, FleetEndpoint>();
+  for (const [address, endpoint] of to) {
+    const before = from.get(address);
+    if (before === undefined || before.workerId === endpoint.workerId) kept.set(address, endpoint);
+  }
+  return kept.size === to.size || kept.size === 0 ? null : kept;
+}
+
+/** The endpoints as a ClusterLoadAssignment that still lacks its name. */
+export function encodeEndpoints(endpoints: FleetEndpoints): Buffer {
+  const lbEndpoints: LbEndpoint[] = [];
+  for (const [address, endpoint] of endpoints) {
+    const socket = splitAddress(address);
+    if (socket !== undefined) lbEndpoints.push(encodable(socket.ip, socket.port, endpoint));
+  }
+  const assignment = lbEndpoints.length === 0 ? {} : { endpoints: [{ lbEndpoints }] };
+  return Buffer.from(ClusterLoadAssignment.encode(assignment).finish());
+}
+
+/** A whole ClusterLoadAssignment: the parts of a protobuf message may simply follow each other. */
+export function nameAssignment(clusterName: string, encodedEndpoints: Buffer): Buffer {
+  return Buffer.concat([ClusterLoadAssignment.encode({ clusterName }).finish(), encodedEndpoints]);
+}
+
+function encodable(ip: string, port: number, endpoint: FleetEndpoint): LbEndpoint {
+  const socketAddress = { address: ip, portSpecifier: { $case: 'portValue', value: port } } as const;
+  const worker = endpoint.stamp === '' ? { id: endpoint.workerId } : { id: endpoint.workerId, stamp: endpoint.stamp };
+  return {
+    hostIdentifier: {
+      $case: 'endpoint',
+      value: { address: { address: { $case: 'socketAddress', value: socketAddress } } },
+    },
+    healthStatus: endpoint.health,
+    metadata: { filterMetadata: { worker } },
+  };
+}
