@@ -53,6 +53,23 @@ export const HTTP_CODES = {
     from: ['envoy'],
     meaning: 'No worker of the destination list could be reached.',
   },
+  call_upstream_request_error: {
+    status: 503,
+    from: ['envoy'],
+    meaning: 'The worker broke off before it answered (502 when its answer could not be read).',
+  },
+  request_body_stalled: {
+    status: 408,
+    from: ['envoy'],
+    meaning: 'The rest of the request body did not arrive in time.',
+  },
+  route_not_found: { status: 404, from: ['envoy'], meaning: 'The request fits no route, as a CONNECT does.' },
+  picker_failed: {
+    status: 503,
+    from: ['envoy'],
+    meaning:
+      'The service is away under `--fail closed` (504 when it did not answer in time, 500 for an invalid answer).',
+  },
   call_upstream_timeout: { status: 504, from: ['envoy'], meaning: 'The worker did not answer in time.' },
   bad_request: { status: 400, from: ['admin'], meaning: 'The body or a parameter is not understood.' },
   unauthorized: { status: 401, from: ['admin'], meaning: 'No valid bearer key.' },
@@ -61,7 +78,11 @@ export const HTTP_CODES = {
   worker_not_found: { status: 404, from: ['admin'], meaning: 'No worker has that id.' },
   method_not_allowed: { status: 405, from: ['admin'], meaning: 'The route has no such method.' },
   worker_already_exists: { status: 409, from: ['admin'], meaning: 'A worker with that URL is registered.' },
-  worker_removing: { status: 409, from: ['admin'], meaning: 'The worker is being removed, which only adding it again undoes.' },
+  worker_removing: {
+    status: 409,
+    from: ['admin'],
+    meaning: 'The worker is being removed, which only adding it again undoes.',
+  },
   internal_error: { status: 500, from: ['admin'], meaning: 'A fault of the service; its log has the cause.' },
 } as const satisfies Record<string, HttpCode>;
 

@@ -1,0 +1,65 @@
+import type { Hono } from 'hono';
+import type { ApiKey } from '../config/text-types.ts';
+import type { PinStore } from '../pins/pin-store.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
+import { BearerKeys } from './bearer-keys.ts';
+import type { FleetAdmin } from './fleet-admin.ts';
+import { maskSecrets } from './mask-secrets.ts';
+import { metricsRoute } from './metrics-route.ts';
+import { probeRoutes } from './probe-routes.ts';
+import type { ServiceState } from './readiness.ts';
+import type { AdminEnv, Route } from './route.ts';
+import { createRouter } from './router.ts';
+import { statusPage } from './status-page.ts';
+import { workerRoutes } from './worker-routes.ts';
+
+export interface MetricsParts {
+  readonly metrics: Metrics;
+  readonly processMetrics: ProcessMetrics;
+  readonly log: Log;
+}
+
+export interface AdminParts extends MetricsParts {
+  readonly fleet: FleetAdmin;
+  readonly pins: Pick<PinStore, 'size'>;
+  readonly state: () => ServiceState;
+  /** Effective settings as plain data; secrets are masked here. */
+  readonly config: () => unknown;
+  /** `--control-plane-api-keys`; with none, every route is open. */
+  readonly keys: readonly ApiKey[];
+  readonly version: string;
+  /** Seconds since the epoch. */
+  readonly startedAt: number;
+}
+
+export type AdminApp = Hono<AdminEnv>;
+
+/**
+ * The admin API (interface 9). Once keys are configured, reading needs any of them and changing needs one with the role
+ * admin; only the probes stay open.
+ */
+export function createAdminApp(parts: AdminParts): AdminApp {
+  const { fleet, metrics, processMetrics, log } = parts;
+  const routes: readonly Route[] = [
+    ...probeRoutes(fleet, parts.state),
+    metricsRoute(metrics, processMetrics, 'user'),
+    ...workerRoutes(fleet, log),
+    { method: 'GET', path: '/v1/models', access: 'user', handle: () => modelList(fleet, parts.startedAt) },
+    { method: 'GET', path: '/config', access: 'user', handle: () => Response.json(maskSecrets(parts.config())) },
+    { method: 'GET', path: '/', access: 'user', handle: () => statusPage(parts) },
+  ];
+  return createRouter(routes, new BearerKeys(parts.keys), log);
+}
+
+/** What `--prometheus-port` serves: `/metrics`, without a key, and nothing else. */
+export function createMetricsApp({ metrics, processMetrics, log }: MetricsParts): AdminApp {
+  return createRouter([metricsRoute(metrics, processMetrics, 'open')], new BearerKeys([]), log);
+}
+
+/** The models of the ready workers, as OpenAI's API lists models. */
+function modelList(fleet: FleetAdmin, created: number): Response {
+  const data = fleet.current.models.map((id) => ({ id, object: 'model', created, owned_by: 'smg-envoy' }));
+  return Response.json({ object: 'list', data });
+}

@@ -1,0 +1,35 @@
+import type { SnapshotSource } from '../workers/snapshot-source.ts';
+
+/**
+ * How the service learns that a request has ended (decisions 7): Envoy's access log, the end of an ext_proc stream that
+ * is held to the end, or only the age of the pick.
+ */
+export type EndOfRequestSource = 'access_log' | 'stream' | 'age';
+
+export interface ServiceState {
+  /** The service is on its way out. */
+  readonly draining: boolean;
+  readonly endOfRequest: EndOfRequestSource;
+}
+
+export type NotReadyReason = 'draining' | 'sources_not_read' | 'no_ready_worker';
+
+/** Why the service should get no traffic now; null when it should. */
+export function notReadyReason(fleet: SnapshotSource, state: ServiceState): NotReadyReason | null {
+  if (state.draining) return 'draining';
+  if (!fleet.settled) return 'sources_not_read';
+  return fleet.current.workers.some((worker) => worker.status === 'ready') ? null : 'no_ready_worker';
+}
+
+/** Body of `GET /readiness`: SMG's members, and the source of request ends. */
+export function readinessJson(fleet: SnapshotSource, state: ServiceState) {
+  const reason = notReadyReason(fleet, state);
+  const { workers } = fleet.current;
+  return {
+    status: reason === null ? 'ready' : 'not_ready',
+    ...(reason === null ? {} : { reason }),
+    healthy_workers: workers.filter((worker) => worker.status === 'ready').length,
+    total_workers: workers.length,
+    end_of_request_source: state.endOfRequest,
+  };
+}

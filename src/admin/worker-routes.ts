@@ -1,0 +1,112 @@
+import type { Context } from 'hono';
+import type { Log } from '../telemetry/log.ts';
+import type { DrainOutcome } from '../workers/registry.ts';
+import { parseWorkerSpec, patchWorkerSpec, type SpecResult } from '../workers/worker-spec.ts';
+import { errorResponse } from './error-response.ts';
+import type { FleetAdmin } from './fleet-admin.ts';
+import { readJsonBody } from './json-body.ts';
+import type { AdminEnv, Route } from './route.ts';
+import { workerJson, workerStats } from './worker-json.ts';
+
+type AdminContext = Context<AdminEnv>;
+
+/** Routes of `/workers` (interface 9). Changes are accepted at once and take effect as the registry can. */
+export function workerRoutes(fleet: FleetAdmin, log: Log): readonly Route[] {
+  const changed = (c: AdminContext, id: string, message: string): Response => {
+    log.info(`worker: ${message}`, { worker: id, actor: c.get('caller')?.id ?? 'anyone' });
+    return accepted(id, message);
+  };
+
+  const list = (): Response => {
+    const { workers } = fleet.current;
+    const shown = workers.flatMap(({ id }) => fleet.instance(id) ?? []).map(workerJson);
+    return Response.json({ workers: shown, total: shown.length, stats: workerStats(workers) });
+  };
+
+  const get = (c: AdminContext): Response => {
+    const id = idOf(c);
+    const registration = fleet.instance(id);
+    return registration === undefined ? unknown(id) : Response.json(workerJson(registration));
+  };
+
+  const add = async (c: AdminContext): Promise<Response> => {
+    const body = await readJsonBody(c.req.raw);
+    if (!body.ok) return body.response;
+    const parsed = parseWorkerSpec(body.value);
+    if (!parsed.ok) return invalid(parsed);
+    const { kind, worker } = fleet.add(parsed.spec, 'api');
+    if (kind === 'exists') return errorResponse('worker_already_exists', `Worker ${worker.id} is registered`);
+    return changed(c, worker.id, 'Worker is being added');
+  };
+
+  const replace = async (c: AdminContext): Promise<Response> => {
+    const id = idOf(c);
+    if (fleet.instance(id) === undefined) return unknown(id);
+    const body = await readJsonBody(c.req.raw);
+    if (!body.ok) return body.response;
+    const parsed = parseWorkerSpec(withUrl(body.value, id));
+    if (!parsed.ok) return invalid(parsed);
+    if (parsed.spec.url.id !== id) return errorResponse('bad_request', `url must be ${id} or be left out`);
+    return fleet.replace(parsed.spec) === undefined ? unknown(id) : changed(c, id, 'Worker is being replaced');
+  };
+
+  const update = async (c: AdminContext): Promise<Response> => {
+    const id = idOf(c);
+    const body = await readJsonBody(c.req.raw);
+    if (!body.ok) return body.response;
+    const current = fleet.instance(id);
+    if (current === undefined) return unknown(id);
+    const parsed = patchWorkerSpec(current.spec, body.value);
+    if (!parsed.ok) return invalid(parsed);
+    return fleet.update(parsed.spec) === undefined ? unknown(id) : changed(c, id, 'Worker is being updated');
+  };
+
+  const remove = (c: AdminContext): Response => {
+    const id = idOf(c);
+    return fleet.remove(id) === 'unknown' ? unknown(id) : changed(c, id, 'Worker is being removed');
+  };
+
+  const drained = (c: AdminContext, id: string, outcome: DrainOutcome, message: string): Response => {
+    if (outcome === 'unknown') return unknown(id);
+    if (outcome === 'removing') return errorResponse('worker_removing', `Worker ${id} is being removed`);
+    return changed(c, id, message);
+  };
+  const drain = (c: AdminContext) => drained(c, idOf(c), fleet.drain(idOf(c)), 'Worker is draining');
+  const undrain = (c: AdminContext) => drained(c, idOf(c), fleet.undrain(idOf(c)), 'Worker takes new keys again');
+
+  return [
+    { method: 'GET', path: '/workers', access: 'user', handle: list },
+    { method: 'POST', path: '/workers', access: 'admin', handle: add },
+    { method: 'GET', path: '/workers/:id', access: 'user', handle: get },
+    { method: 'PUT', path: '/workers/:id', access: 'admin', handle: replace },
+    { method: 'PATCH', path: '/workers/:id', access: 'admin', handle: update },
+    { method: 'DELETE', path: '/workers/:id', access: 'admin', handle: remove },
+    { method: 'POST', path: '/workers/:id/drain', access: 'admin', handle: drain },
+    { method: 'POST', path: '/workers/:id/undrain', access: 'admin', handle: undrain },
+  ];
+}
+
+/** The worker id of the path, decoded: it is a URL, so its slashes come as `%2F`. */
+function idOf(c: AdminContext): string {
+  return c.req.param('id') ?? '';
+}
+
+/** A replacement need not repeat the URL that its path names. */
+function withUrl(body: unknown, url: string): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  return { url, ...body };
+}
+
+function accepted(id: string, message: string): Response {
+  const location = `/workers/${encodeURIComponent(id)}`;
+  const body = { status: 'accepted', worker_id: id, url: id, location, message };
+  return Response.json(body, { status: 202, headers: { location } });
+}
+
+function unknown(id: string): Response {
+  return errorResponse('worker_not_found', `No worker has the id ${JSON.stringify(id)}`);
+}
+
+function invalid({ issues }: Extract<SpecResult, { ok: false }>): Response {
+  return errorResponse('bad_request', issues.map(({ message }) => message).join('; '));
+}

@@ -1,0 +1,106 @@
+import { expect } from 'vitest';
+import { type AdminParts, createAdminApp } from '../../src/admin/admin-app.ts';
+import { bindFleetMetrics } from '../../src/admin/fleet-metrics.ts';
+import { type AdminServer, listenAdmin } from '../../src/admin/listen-admin.ts';
+import type { ServiceState } from '../../src/admin/readiness.ts';
+import { MemoryPinStore } from '../../src/pins/memory-pin-store.ts';
+import { createLog } from '../../src/telemetry/log.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { startProcessMetrics } from '../../src/telemetry/process-metrics.ts';
+import { Registry } from '../../src/workers/registry.ts';
+import { parseWorkerSpec } from '../../src/workers/worker-spec.ts';
+
+export interface AdminAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Parsed body of a JSON answer, else undefined. */
+  readonly json: ReturnType<typeof JSON.parse>;
+}
+
+/** An admin API on a loopback port, over a real registry that nothing probes. */
+export class AdminBench {
+  readonly registry = new Registry();
+  /** Lines of the log, as JSON. */
+  readonly logged: string[] = [];
+  state: ServiceState = { draining: false, endOfRequest: 'access_log' };
+  #server: AdminServer | null = null;
+
+  parts(overrides: Partial<AdminParts> = {}): AdminParts {
+    const metrics = createMetrics();
+    bindFleetMetrics(metrics, this.registry);
+    return {
+      fleet: this.registry,
+      pins: new MemoryPinStore({ maxPins: 10 }),
+      metrics,
+      processMetrics: startProcessMetrics(),
+      state: () => this.state,
+      config: () => ({ policy: 'round_robin', pin_store: 'redis://u:hunter2@h:1' }),
+      keys: [],
+      log: createLog({ level: 'debug', json: true, destination: { write: (line: string) => this.logged.push(line) } }),
+      version: '1.2.3',
+      startedAt: 1_700_000_000,
+      ...overrides,
+    };
+  }
+
+  /** Opens the API; may be called again for another set-up. */
+  async open(overrides: Partial<AdminParts> = {}): Promise<this> {
+    return this.serve(createAdminApp(this.parts(overrides)));
+  }
+
+  async serve(app: Parameters<typeof listenAdmin>[0], host = '127.0.0.1', port = 0): Promise<this> {
+    await this.#server?.close();
+    this.#server = await listenAdmin(app, host, port);
+    return this;
+  }
+
+  async close(): Promise<void> {
+    await this.#server?.close();
+    this.#server = null;
+    this.registry.close();
+  }
+
+  get address(): string {
+    return this.#server!.address;
+  }
+
+  get base(): string {
+    return `http://${this.address}`;
+  }
+
+  addPending(url: string, fields: Record<string, unknown> = {}): void {
+    const parsed = parseWorkerSpec({ url, ...fields });
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.issues));
+    this.registry.add(parsed.spec, 'flags');
+  }
+
+  addReady(url: string, fields: Record<string, unknown> = {}): void {
+    this.addPending(url, fields);
+    const instance = this.registry.instance(url)!;
+    this.registry.modelsAnswered(instance, []);
+    this.registry.assumeReady(instance);
+  }
+
+  async ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<AdminAnswer> {
+    const type = { 'content-type': 'application/json' };
+    const init: RequestInit = { method, headers: body === undefined ? { ...headers } : { ...type, ...headers } };
+    if (body !== undefined) init.body = typeof body === 'string' ? body : JSON.stringify(body);
+    const response = await fetch(this.base + path, init);
+    const text = await response.text();
+    const isJson = text !== '' && response.headers.get('content-type')?.startsWith('application/json') === true;
+    return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
+  }
+}
+
+/** Checks an answer in the error envelope (interface 10, decisions 41). */
+export function expectError(answer: AdminAnswer, status: number, code: string, type: string): void {
+  expect([answer.status, answer.headers.get('x-smg-error-code')]).toEqual([status, code]);
+  expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+  expect(answer.json).toEqual({ error: { type, code, message: expect.stringMatching(/./), param: null } });
+}
