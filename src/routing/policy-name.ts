@@ -23,3 +23,7 @@ export const BUILT_POLICY_NAMES = [
   'manual',
 ] as const satisfies readonly PolicyName[];
 export type BuiltPolicyName = (typeof BUILT_POLICY_NAMES)[number];
+
+export function isBuiltPolicy(name: PolicyName): name is BuiltPolicyName {
+  return (BUILT_POLICY_NAMES as readonly PolicyName[]).includes(name);
+}

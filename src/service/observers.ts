@@ -1,0 +1,73 @@
+/** What the rooms report, as metrics and log lines. Series of the hot path are looked up once. */
+import type { AccessLogObserver } from '../envoy/access-log/request-end-sink.ts';
+import type { ExtProcObserver } from '../envoy/ext-proc/observer.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { ANSWER_KINDS, MESSAGE_KINDS } from '../telemetry/own-metrics.ts';
+import { BODY_PATHS } from '../telemetry/smg-metrics.ts';
+import type { FleetObserver } from '../workers/fleet-observer.ts';
+
+export function extProcObserver(metrics: Metrics, log: Log): ExtProcObserver {
+  const streams = metrics.streams.cell('ext_proc');
+  const received = new Map(MESSAGE_KINDS.map((kind) => [kind, metrics.messages.cell(kind)]));
+  const sent = new Map(ANSWER_KINDS.map((kind) => [kind, metrics.answers.cell(kind)]));
+  const requested = metrics.bodiesRequested.cell();
+  const ignored = metrics.bodyOverridesIgnored.cell();
+  return {
+    streamOpened: () => {
+      streams.value += 1;
+    },
+    streamClosed: () => {},
+    messageReceived: (kind) => {
+      const cell = received.get(kind);
+      if (cell !== undefined) cell.value += 1;
+    },
+    answerSent: (kind) => {
+      const cell = sent.get(kind);
+      if (cell !== undefined) cell.value += 1;
+    },
+    bodyPath: (reason) => {
+      metrics.requestBodyPaths.cell(BODY_PATHS[reason], reason).value += 1;
+    },
+    bodyRequested: () => {
+      requested.value += 1;
+    },
+    overrideIgnored: () => {
+      if (ignored.value === 0) {
+        log.warn('a body that was asked for did not come: the client left, or Envoy does not allow the mode override');
+      }
+      ignored.value += 1;
+    },
+    passed: (cause) => {
+      metrics.passes.cell(cause).value += 1;
+    },
+    pickFailed: (error) => log.error('a decision failed; the request went on without a pick', { error }),
+    headerLeftOut: (name) => log.debug('a header was left out, as its value holds control characters', { path: name }),
+  };
+}
+
+export function accessLogObserver(metrics: Metrics, log: Log): AccessLogObserver {
+  const lag = metrics.logLag.cell();
+  return {
+    skipped: (kind) => {
+      metrics.logEntries.cell(kind).value += 1;
+    },
+    malformed: () => log.warn('an access-log message could not be read; its stream was ended'),
+    lagged: (ms) => lag.observe(ms / 1000),
+  };
+}
+
+export function fleetObserver(metrics: Metrics, log: Log): FleetObserver {
+  return {
+    probed: (worker, ok) => {
+      metrics.workerHealthChecks.cell(worker.type, ok ? 'success' : 'failure').value += 1;
+    },
+    statusChanged: (worker, previous) => {
+      const fields = { worker: worker.id, status: worker.status, reason: `was ${previous}` };
+      if (worker.status === 'not_ready' || worker.status === 'failed') log.warn('worker is out', fields);
+      else log.info('worker changed', fields);
+    },
+    added: (worker) => log.info('worker added', { worker: worker.id, source: worker.source }),
+    removed: (worker) => log.info('worker removed', { worker: worker.id }),
+  };
+}

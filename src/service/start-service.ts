@@ -1,0 +1,231 @@
+/** The composition root: every part of the service is made and wired here. */
+import { randomBytes, randomFillSync } from 'node:crypto';
+import { createAdminApp, createMetricsApp } from '../admin/admin-app.ts';
+import { bindFleetMetrics, bindPinMetrics } from '../admin/fleet-metrics.ts';
+import { listenAdmin } from '../admin/listen-admin.ts';
+import type { Loaded } from '../config/load-settings.ts';
+import { AccessLogService } from '../envoy/access-log/access-log-service.ts';
+import { EndpointService } from '../envoy/endpoints/endpoint-service.ts';
+import { workerStamp } from '../envoy/endpoints/worker-stamp.ts';
+import { ExtProc } from '../envoy/ext-proc/ext-proc.ts';
+import { HealthService } from '../envoy/health/health-service.ts';
+import { ReflectionService } from '../envoy/reflection/reflection-service.ts';
+import { PickCounters } from '../picker/pick-counters.ts';
+import { PickIds } from '../picker/pick-ids.ts';
+import { Picker } from '../picker/picker.ts';
+import { RequestEnds } from '../picker/request-ends.ts';
+import { MemoryPinStore } from '../pins/memory-pin-store.ts';
+import { RequestIds } from '../request/request-id.ts';
+import { createLog, type Log } from '../telemetry/log.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
+import { startProcessMetrics } from '../telemetry/process-metrics.ts';
+import { grpcJsTransport } from '../transport/grpc-js.ts';
+import { HealthChecker } from '../workers/health-checker.ts';
+import { InFlightLedger } from '../workers/in-flight-ledger.ts';
+import { Registry } from '../workers/registry.ts';
+import { Housekeeping } from './housekeeping.ts';
+import { accessLogObserver, extProcObserver, fleetObserver } from './observers.ts';
+import { pickerConfigOf } from './picker-config.ts';
+import { bindServiceMetrics } from './service-metrics.ts';
+import { applyWorkers, healthSettingsOf } from './settings-to-fleet.ts';
+
+/** A service that answers Envoy. */
+export interface RunningService {
+  /** `HOST:PORT` or `unix:PATH`. */
+  readonly grpcAddress: string;
+  /** `HOST:PORT` of the admin API. */
+  readonly adminAddress: string;
+  /** Takes in a reload of the configuration: workers and everything that decides. */
+  apply(loaded: Loaded): void;
+  /** A reload was refused. */
+  reloadFailed(): void;
+  /** Tells Envoy that it is going, waits until Envoy has seen it, ends what is open (decisions 26). */
+  drain(): Promise<void>;
+  /** Ends everything at once. */
+  close(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  readonly version: string;
+  /** By default made from the settings. */
+  readonly log?: Log;
+}
+
+/** Margin of the gRPC receive limit over the largest body that Envoy keeps (envoy 13.2). */
+const RECEIVE_MARGIN_BYTES = 4 * 1024 * 1024;
+const DECISION_TIMEOUT_MS = 250;
+/** Three of the health checks that the generated configuration makes each second. */
+const NOTICE_MS = 3000;
+
+export async function startService(loaded: Loaded, options: ServiceOptions): Promise<RunningService> {
+  const { settings } = loaded;
+  const log = options.log ?? createLog({ level: settings.logLevel, json: settings.logJson });
+  const clock = (): number => performance.now();
+  const onFailure = (error: unknown): void =>
+    log.error('an internal failure; requests go on without a pick', { error });
+
+  const metrics = createMetrics();
+  metrics.buildInfo.cell(options.version, process.versions.node).value = 1;
+  const registry = new Registry({
+    drainSettleMs: settings.drainSettleSecs * 1000,
+    drainDeadlineMs: settings.drainDeadlineSecs * 1000,
+    removeFailed: settings.removeUnhealthyWorkers,
+    observer: fleetObserver(metrics, log),
+  });
+  const pins = new MemoryPinStore({ maxPins: settings.maxPins });
+  const ledger = new InFlightLedger({
+    requestTimeoutMs: settings.requestTimeoutSecs * 1000,
+    workerById: (id) => registry.current.byId(id),
+  });
+  const endpoints = new EndpointService({
+    source: registry,
+    stampKind: settings.routedWorkerId,
+    onNack: (nack) => log.error('Envoy refused the endpoints', { reason: nack.message, version: nack.version }),
+  });
+  const picker = new Picker(
+    {
+      fleet: registry,
+      pins,
+      ledger,
+      counters: new PickCounters(metrics),
+      pickIds: new PickIds(randomBytes(4).toString('hex')),
+      requestIds: new RequestIds((bytes) => randomFillSync(bytes)),
+      random: Math.random,
+      clock,
+      envoyKnows: (address) => endpoints.acknowledged(address),
+      onFailure,
+    },
+    pickerConfigOf(settings, pins, null),
+  );
+  const ends = new RequestEnds({
+    fleet: registry,
+    pins,
+    ledger,
+    metrics,
+    router: () => picker.router,
+    clock,
+    onFailure,
+  });
+  const housekeeping = new Housekeeping({ ledger, ends, pins, metrics, log, clock }, idleLimitsOf(loaded));
+
+  const extProc = new ExtProc({
+    picker: {
+      plan: (head) => picker.plan(head),
+      pick: (head, body, facts) => picker.pick(head, body, facts),
+      abandon: (pickId) => picker.abandon(pickId),
+      streamEnded: (pickId) => picker.streamEnded(pickId),
+      stamp: (address) => {
+        const worker = registry.current.byAddress(address);
+        const stamp = worker === undefined ? '' : workerStamp(worker, settings.routedWorkerId);
+        return stamp === '' ? null : stamp;
+      },
+    },
+    observer: extProcObserver(metrics, log),
+    destinationHeader: settings.destinationHeader === 'off' ? '' : settings.destinationHeader,
+    decisionTimeoutMs: DECISION_TIMEOUT_MS,
+    collectLimitBytes: settings.maxPayloadSize,
+  });
+  const accessLog = new AccessLogService({
+    sink: ends,
+    observer: accessLogObserver(metrics, log),
+    now: clock,
+    wallNow: Date.now,
+  });
+  const health = new HealthService(true);
+  const reflection = new ReflectionService();
+  const transport = grpcJsTransport(
+    [extProc, ...accessLog.methods, ...endpoints.methods, ...health.methods, ...reflection.methods],
+    {
+      maxReceiveBytes: Math.max(settings.envoyBodyLimit, settings.maxPayloadSize) + RECEIVE_MARGIN_BYTES,
+      onHandlerError: (path, error) => log.error('a call failed inside the service', { method: path, error }),
+    },
+  );
+
+  let draining = false;
+  let effective = settings;
+  const processMetrics = startProcessMetrics();
+  const admin = createAdminApp({
+    metrics,
+    processMetrics,
+    log,
+    fleet: registry,
+    pins,
+    state: () => ({ draining, endOfRequest: ends.logStreams > 0 ? 'access_log' : 'age' }),
+    config: () => effective,
+    keys: settings.controlPlaneApiKeys,
+    version: options.version,
+    startedAt: Math.floor(Date.now() / 1000),
+  });
+  bindFleetMetrics(metrics, registry);
+  bindPinMetrics(metrics, pins, 'memory');
+  bindServiceMetrics({ metrics, ledger, ends, endpoints, transport });
+
+  applyWorkers(registry, loaded, log);
+  registry.markSettled();
+  const healthChecker = new HealthChecker(registry, {
+    health: healthSettingsOf(settings),
+    startupIntervalMs: settings.workerStartupCheckInterval * 1000,
+  });
+
+  const closers: (() => Promise<void> | void)[] = [
+    () => housekeeping.close(),
+    () => healthChecker.close(),
+    () => registry.close(),
+    () => transport.close(),
+  ];
+  const close = async (): Promise<void> => {
+    endpoints.close();
+    accessLog.close();
+    await Promise.all(closers.map((end) => end()));
+  };
+
+  try {
+    const adminServer = await listenAdmin(admin, settings.adminHost, settings.adminPort);
+    closers.push(() => adminServer.close());
+    if (settings.prometheusPort !== null) {
+      const app = createMetricsApp({ metrics, processMetrics, log });
+      const server = await listenAdmin(app, settings.prometheusHost, settings.prometheusPort);
+      closers.push(() => server.close());
+    }
+    const { grpcSocket, grpcHost, grpcPort } = settings;
+    const grpcAddress = await transport.listen(
+      grpcSocket === null ? { host: grpcHost, port: grpcPort } : { socketPath: grpcSocket },
+    );
+    return {
+      grpcAddress,
+      adminAddress: adminServer.address,
+      apply(next) {
+        effective = next.settings;
+        picker.reconfigure(pickerConfigOf(next.settings, pins, picker.router.policy));
+        housekeeping.configure(idleLimitsOf(next));
+        applyWorkers(registry, next, log);
+        log.setLevel(next.settings.logLevel);
+        metrics.configReloads.cell().value += 1;
+      },
+      reloadFailed() {
+        metrics.configReloadFailures.cell().value += 1;
+      },
+      async drain() {
+        draining = true;
+        health.setServing(false);
+        if (transport.openCalls > 0) await new Promise((resolve) => setTimeout(resolve, NOTICE_MS));
+        const idle = transport.drain();
+        extProc.drain();
+        endpoints.close();
+        accessLog.close();
+        health.close();
+        reflection.close();
+        await idle;
+        await close();
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function idleLimitsOf({ settings }: Loaded) {
+  return { maxIdleSecs: settings.maxIdleSecs, evictionIntervalSecs: settings.evictionInterval };
+}
