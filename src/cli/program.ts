@@ -48,8 +48,9 @@ function unknownCommand(program: Command, word: string | undefined): never {
 
 function failure(error: unknown, shell: Shell): number {
   if (error instanceof CommanderError) {
-    // Help and version come this way too, with exit code 0, and were printed.
+    // Help and version come this way too, and were printed; help that nobody asked for stands for a missing word.
     if (error.exitCode === 0) return 0;
+    if (error.code === 'commander.help') return 2;
     shell.err(`smg-envoy: ${error.message.replace(/^error: /, '')}\n`);
     return 2;
   }

@@ -1,5 +1,5 @@
 import { fileKey, type Setting } from './setting.ts';
-import { type AnyKey, settingOf } from './settings-table.ts';
+import type { AnyKey } from './settings-table.ts';
 
 /** Where a value came from; the later ones win over the earlier. */
 export const SOURCES = ['default', 'file', 'env', 'flag'] as const;
@@ -33,13 +33,6 @@ export function check(
   const cause =
     issue?.code === 'custom' && issue.message !== 'Invalid input' ? issue.message : `expected ${setting.type.allowed}`;
   return { problem: `${name}${separator}${quote(setting.mask?.(bad) ?? bad)}: ${cause}` };
-}
-
-/** How the value of a setting reads in a message or in the admin API, without its secrets. */
-export function showValue(key: AnyKey, value: unknown): string {
-  const setting = settingOf(key);
-  const text = setting.type.show(value);
-  return setting.mask === undefined || text === '' ? text : setting.mask(text);
 }
 
 /** Text of a raw value, short enough for a message. */

@@ -1,0 +1,175 @@
+import { type FSWatcher, readFileSync, realpathSync, watch } from 'node:fs';
+import { dirname } from 'node:path';
+import { messageOf } from '../util/app-error.ts';
+import type { Loaded, LoadResult, Settings } from './load-settings.ts';
+import type { ReloadEffect } from './setting.ts';
+import { type AnyKey, SETTINGS, settingOf } from './settings-table.ts';
+
+export type ChangedKey = keyof Settings | 'workers';
+
+/** A config file that was read again and can be used. */
+export interface ConfigChange {
+  /** What holds now: new values where they apply at once, old ones where a restart is needed. */
+  readonly loaded: Loaded;
+  /** Keys whose value in the sources differs from what held before. */
+  readonly changed: readonly ChangedKey[];
+  /** Those of them that wait for a restart. */
+  readonly restartNeeded: readonly ChangedKey[];
+  /** Those of them that wait for an Envoy configuration generated again. */
+  readonly envoyNeeded: readonly ChangedKey[];
+}
+
+export interface ConfigListener {
+  changed(change: ConfigChange): void;
+  /** The file cannot be used; what held before still holds. */
+  failed(problems: readonly string[]): void;
+}
+
+export interface ConfigWatchOptions {
+  readonly path: string;
+  /** The settings that hold now. */
+  readonly loaded: Loaded;
+  /** Makes settings of the text of the file. */
+  readonly load: (text: string) => LoadResult;
+  readonly listener: ConfigListener;
+  /** How long to wait for a burst of changes to end, in milliseconds. */
+  readonly settleMs?: number;
+}
+
+/**
+ * Reads the config file again when it changes. It watches folders, not the file, so that a file put in its place by
+ * rename and the swapped symlinks of a Kubernetes ConfigMap are seen as well as a write.
+ */
+export class ConfigWatch {
+  private readonly options: ConfigWatchOptions;
+  private loaded: Loaded;
+  private text: string | undefined;
+  private failing = false;
+  private watchers = new Map<string, FSWatcher>();
+  private timer: NodeJS.Timeout | undefined;
+  private closed = false;
+
+  constructor(options: ConfigWatchOptions) {
+    this.options = options;
+    this.loaded = options.loaded;
+    this.watchFolders();
+    // The file may have changed between its first reading and now.
+    this.schedule();
+  }
+
+  /** Reads the file at once and reports, changed or not (SIGHUP). */
+  reload(): void {
+    if (!this.closed) this.read(true);
+  }
+
+  close(): void {
+    this.closed = true;
+    clearTimeout(this.timer);
+    for (const watcher of this.watchers.values()) watcher.close();
+    this.watchers.clear();
+  }
+
+  private schedule(): void {
+    if (this.closed || this.timer !== undefined) return;
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      this.watchFolders();
+      this.read(false);
+    }, this.options.settleMs ?? 100);
+    this.timer.unref();
+  }
+
+  /** Watches the folder of the path, and that of the file it leads to. */
+  private watchFolders(): void {
+    const { path } = this.options;
+    const wanted = new Set([dirname(path)]);
+    try {
+      wanted.add(dirname(realpathSync(path)));
+    } catch {
+      // The file is away for now; its folder tells when it is back.
+    }
+    for (const [folder, watcher] of this.watchers) {
+      if (wanted.has(folder)) continue;
+      watcher.close();
+      this.watchers.delete(folder);
+    }
+    for (const folder of wanted) if (!this.watchers.has(folder)) this.watchFolder(folder);
+  }
+
+  private watchFolder(folder: string): void {
+    const lost = (error: unknown): void => {
+      this.watchers.get(folder)?.close();
+      this.watchers.delete(folder);
+      this.options.listener.failed([`${folder}: cannot be watched for changes: ${messageOf(error)}`]);
+    };
+    try {
+      const watcher = watch(folder, { persistent: false }, () => this.schedule());
+      watcher.on('error', lost);
+      this.watchers.set(folder, watcher);
+    } catch (error) {
+      lost(error);
+    }
+  }
+
+  private read(forced: boolean): void {
+    const { path, load, listener } = this.options;
+    let text: string;
+    try {
+      text = readFileSync(path, 'utf8');
+    } catch (error) {
+      this.text = undefined;
+      if (forced || !this.failing) this.fail([`${path}: cannot be read: ${messageOf(error)}`]);
+      return;
+    }
+    if (!forced && text === this.text) return;
+    this.text = text;
+    const result = load(text);
+    if (!result.ok) {
+      this.fail(result.problems);
+      return;
+    }
+    const change = compare(this.loaded, result.loaded);
+    const recovered = this.failing;
+    this.failing = false;
+    this.loaded = change.loaded;
+    if (forced || recovered || change.changed.length > 0) listener.changed(change);
+  }
+
+  private fail(problems: readonly string[]): void {
+    this.failing = true;
+    this.options.listener.failed(problems);
+  }
+}
+
+/** What a new reading of the sources changes. */
+export function compare(old: Loaded, fresh: Loaded): ConfigChange {
+  const changed: ChangedKey[] = [];
+  const kept: Partial<Record<keyof Settings, unknown>> = { ...fresh.settings };
+  for (const key of Object.keys(fresh.settings) as (keyof Settings)[]) {
+    if (same(old.settings[key], fresh.settings[key])) continue;
+    changed.push(key);
+    if (effectOf(key) === 'restart') kept[key] = old.settings[key];
+  }
+  if (!same(old.workers.map(valueOnly), fresh.workers.map(valueOnly))) changed.push('workers');
+  // The same keys as in `fresh`, each with a value of its own type.
+  const settings: Settings = Object.freeze(kept as Settings);
+  return {
+    loaded: { ...fresh, settings },
+    changed,
+    restartNeeded: changed.filter((key) => effectOf(key) === 'restart'),
+    envoyNeeded: changed.filter((key) => effectOf(key) === 'envoy'),
+  };
+}
+
+function effectOf(key: ChangedKey): ReloadEffect {
+  // Derived settings follow from live ones.
+  return key in SETTINGS ? settingOf(key as AnyKey).reload : 'live';
+}
+
+function same(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function valueOnly(worker: { readonly value: unknown }): unknown {
+  return worker.value;
+}
