@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { makePool, makeWorker, TestLoad } from '../../../test/support/fleet.ts';
+import { makeRequest, type RequestParts } from '../../../test/support/routing.ts';
+import type { Worker } from '../../workers/worker.ts';
+import type { Placement, Policy } from '../policy.ts';
+
+export function makePlacement(members: readonly Worker[], parts: RequestParts = {}, random = () => 0): Placement {
+  const pool = makePool(members);
+  return {
+    request: makeRequest(parts),
+    pool,
+    candidates: pool.available,
+    now: 0,
+    random,
+    trail: { stickyBranch: null, ringBranch: null, keySource: null },
+  };
+}
+
+/** What every placement policy must do. `create` answers with a fresh one. */
+export function policySuite(name: string, create: () => Policy): void {
+  const fleet = fc
+    .array(fc.record({ up: fc.boolean(), requests: fc.nat(5) }), { minLength: 1, maxLength: 6 })
+    .filter((workers) => workers.some(({ up }) => up))
+    .map((workers) =>
+      workers.map(({ up, requests }, i) => {
+        const load = new TestLoad();
+        load.begin(null, requests);
+        return makeWorker(`http://w${i}:8000`, { placeable: up, load });
+      }),
+    );
+  const parts = fc.record({ key: fc.string() }, { requiredKeys: [] });
+  const draw = fc.noShrink(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }));
+
+  describe(`${name} is a placement policy`, () => {
+    it('says its name', () => {
+      expect(create().name).toBe(name);
+    });
+
+    it('only ever picks a candidate', () => {
+      fc.assert(
+        fc.property(fleet, fc.array(fc.tuple(parts, draw), { maxLength: 10 }), (members, requests) => {
+          const policy = create();
+          for (const [request, value] of requests) {
+            const placement = makePlacement(members, request, () => value);
+
+            expect(placement.candidates).toContain(policy.pick(placement));
+          }
+        }),
+      );
+    });
+
+    it('picks the only candidate', () => {
+      const only = makeWorker('http://only:8000');
+      const placement = makePlacement([makeWorker('http://down:8000', { placeable: false }), only]);
+
+      expect(create().pick(placement)).toBe(only);
+    });
+
+    it('goes on to each other candidate once, then to nobody', () => {
+      fc.assert(
+        fc.property(fleet, parts, draw, (members, request, value) => {
+          const policy = create();
+          const placement = makePlacement(members, request, () => value);
+          const taken = [policy.pick(placement)!];
+          for (let next = policy.next(placement, taken); next !== null; next = policy.next(placement, taken)) {
+            expect(taken).not.toContain(next);
+            taken.push(next);
+          }
+
+          expect(taken).toHaveLength(placement.candidates.length);
+          expect(new Set(taken)).toEqual(new Set(placement.candidates));
+        }),
+      );
+    });
+
+    it('goes on from a worker that is no candidate', () => {
+      const drains = makeWorker('http://drains:8000', { placeable: false });
+      const up = makeWorker('http://up:8000');
+
+      expect(create().next(makePlacement([drains, up]), [drains])).toBe(up);
+      expect(create().next(makePlacement([drains]), [drains])).toBeNull();
+    });
+
+    it('changes nothing by going on', () => {
+      fc.assert(
+        fc.property(fleet, parts, fc.nat(5), (members, request, asked) => {
+          const [one, other] = [create(), create()];
+          const picks = { one: [] as (string | undefined)[], other: [] as (string | undefined)[] };
+          for (let i = 0; i < 4; i++) {
+            const placement = makePlacement(members, request, () => 0.5);
+            const picked = one.pick(placement);
+            picks.one.push(picked?.id);
+            const before = { ...placement.trail };
+            for (let k = 0; k < asked; k++) one.next(placement, [picked!]);
+            expect(placement.trail).toEqual(before);
+            picks.other.push(other.pick(makePlacement(members, request, () => 0.5))?.id);
+          }
+
+          expect(picks.one).toEqual(picks.other);
+        }),
+      );
+    });
+  });
+}
