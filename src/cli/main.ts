@@ -1,8 +1,10 @@
+import { envoyConfigCommand } from './commands/envoy-config.ts';
 import { serveCommand } from './commands/serve.ts';
+import { simCommand } from './commands/sim.ts';
 import { workersCommand } from './commands/workers.ts';
 import { runProgram } from './program.ts';
 
-const COMMANDS = [serveCommand, workersCommand];
+const COMMANDS = [serveCommand, simCommand, envoyConfigCommand, workersCommand];
 
 // A reader that went away (`smg-envoy … | head`) is no failure of ours.
 for (const stream of [process.stdout, process.stderr]) {

@@ -10,6 +10,7 @@ const FLOW_WIDTH = 110;
 export function commentedYaml(data: object): string {
   const document = new Document();
   const { node, comment } = toNode(data);
+  if (isCollection(node)) node.flow = false;
   document.contents = node as typeof document.contents;
   document.commentBefore = comment;
   return document.toString({ lineWidth: 0, flowCollectionPadding: false });

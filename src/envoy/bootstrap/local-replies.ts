@@ -1,3 +1,4 @@
+import type { HttpErrorCode } from '../../util/error-codes.ts';
 import { ERROR_CODE_HEADER } from './names.ts';
 import { type Config, extension } from './typed.ts';
 
@@ -9,7 +10,7 @@ interface Reply {
   readonly match: Match;
   /** Reason phrase of the status, as SMG's `type`. */
   readonly type: string;
-  readonly code: string;
+  readonly code: HttpErrorCode;
   readonly message: string;
 }
 

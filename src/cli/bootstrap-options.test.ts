@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { hiddenHeaders } from './bootstrap-options.ts';
+
+const BASE = {
+  policy: 'round_robin',
+  implicitKeys: ['authorization', 'x-forwarded-for', 'cookie'],
+  routingKeySources: ['rid', 'headers'],
+  routingKeyHeaders: ['x-smg-routing-key'],
+  requestIdHeaders: ['x-request-id'],
+} as const;
+
+describe('decisions 29: what is hidden from the service', () => {
+  it.each([
+    [{}, ['authorization', 'cookie']],
+    [{ policy: 'consistent_hashing' as const }, []],
+    [{ policy: 'consistent_hashing' as const, implicitKeys: [] }, ['authorization', 'cookie']],
+    [{ policy: 'consistent_hashing' as const, implicitKeys: ['Cookie'] }, ['authorization']],
+    [{ routingKeySources: ['cookie:session', 'headers'] }, ['authorization']],
+    [{ routingKeyHeaders: ['Authorization'] }, ['cookie']],
+    [{ requestIdHeaders: ['cookie'] }, ['authorization']],
+  ])('%j: %j', (change, hidden) => {
+    expect(hiddenHeaders({ ...BASE, ...change })).toEqual(hidden);
+  });
+});

@@ -1,0 +1,140 @@
+import type { Loaded, Settings } from '../config/load-settings.ts';
+import {
+  ADDRESS_FORM,
+  type Address,
+  isDnsName,
+  parseAddress,
+  parseTcpAddress,
+  type TcpAddress,
+} from '../envoy/bootstrap/address.ts';
+import type { BootstrapOptions, EnvoyTarget, StaticWorker } from '../envoy/bootstrap/options.ts';
+import { workerStamp } from '../envoy/endpoints/worker-stamp.ts';
+import { AppError } from '../util/app-error.ts';
+import { parseWorkerSpec, plainSpec, type WorkerSpec } from '../workers/worker-spec.ts';
+import { parseWorkerUrl } from '../workers/worker-url.ts';
+
+/** The flags of `envoy-config` that are not settings of the service, as they were written. */
+export interface EnvoyFlags {
+  readonly listen: string;
+  /** Empty: the gRPC address of the settings. */
+  readonly picker: readonly string[];
+  readonly fail: string;
+  readonly adminListen: string | null;
+  readonly staticWorkers: boolean;
+  readonly envoyVersion: string;
+}
+
+/**
+ * What shapes the bootstrap, from flags and settings.
+ *
+ * @throws AppError `invalid_configuration` for a flag that cannot be used
+ */
+export function bootstrapOptions(flags: EnvoyFlags, loaded: Loaded): BootstrapOptions {
+  const { settings } = loaded;
+  const header = settings.destinationHeader.toLowerCase();
+  return {
+    listen: ipAddress('--listen', flags.listen),
+    pickers: pickers(flags.picker, settings),
+    failClosed: failsClosed(flags.fail),
+    admin: flags.adminListen === null ? null : ipAddress('--admin-listen', flags.adminListen),
+    staticWorkers: flags.staticWorkers ? staticWorkers(loaded) : null,
+    envoy: envoyTarget(flags.envoyVersion),
+    bodyLimitBytes: settings.envoyBodyLimit,
+    retry: {
+      attempts: settings.retryMaxRetries,
+      initialBackoffMs: settings.retryInitialBackoffMs,
+      maxBackoffMs: settings.retryMaxBackoffMs,
+      onReset: settings.retryOnReset,
+      connectFailureOnly: settings.disableRetries,
+    },
+    requestTimeoutSecs: loaded.source('requestTimeoutSecs') === 'default' ? null : settings.requestTimeoutSecs,
+    hiddenHeaders: hiddenHeaders(settings),
+    destinationHeader: header === 'auto' || header === 'off' ? null : header,
+    stamp: settings.routedWorkerId !== 'off',
+    decisionHeader: settings.decisionHeader,
+  };
+}
+
+function refuse(flag: string, value: string, allowed: string): never {
+  throw new AppError('invalid_configuration', `${flag} ${value}: expected ${allowed}`);
+}
+
+/** A listener needs an address: Envoy resolves no names there. */
+function ipAddress(flag: string, text: string): TcpAddress {
+  const address = parseTcpAddress(text);
+  if (address === undefined || isDnsName(address)) return refuse(flag, text, 'IP:PORT, with IPv6 in brackets');
+  return address;
+}
+
+function pickers(texts: readonly string[], settings: Settings): readonly Address[] {
+  if (texts.length === 0) return [ownAddress(settings)];
+  const addresses = texts.map((text) => parseAddress(text) ?? refuse('--picker', text, ADDRESS_FORM));
+  if (addresses.some((address) => address.kind === 'unix') && addresses.some(isDnsName)) {
+    const message = '--picker: names and Unix sockets do not go together in one Envoy cluster; use addresses';
+    throw new AppError('invalid_configuration', message);
+  }
+  return addresses;
+}
+
+/** Where a service with these settings is reached from its own machine. */
+function ownAddress(settings: Settings): Address {
+  if (settings.grpcSocket !== null) return { kind: 'unix', path: settings.grpcSocket };
+  if (settings.grpcPort === 0) return refuse('--grpc-port', '0', 'a port, or --picker with the one that was taken');
+  const host = settings.grpcHost.replace(/^\[|\]$/g, '');
+  const local = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return { kind: 'tcp', host: local, port: settings.grpcPort };
+}
+
+function failsClosed(text: string): boolean {
+  if (text !== 'open' && text !== 'closed') return refuse('--fail', text, 'open or closed');
+  return text === 'closed';
+}
+
+function envoyTarget(text: string): EnvoyTarget {
+  const minor = Number(/^v?1\.(\d{1,3})(\.\d+)?$/.exec(text)?.[1] ?? Number.NaN);
+  if (minor === 36) return '1.36';
+  if (minor === 37) return '1.37';
+  return minor >= 38 ? '1.38' : refuse('--envoy-version', text, '1.36 or later');
+}
+
+type KeySettings = Pick<
+  Settings,
+  'policy' | 'implicitKeys' | 'routingKeySources' | 'routingKeyHeaders' | 'requestIdHeaders'
+>;
+
+/** Secrets that nothing needs are kept from the service (decisions 29). */
+export function hiddenHeaders(settings: KeySettings): readonly string[] {
+  const needed = new Set<string>([...settings.routingKeyHeaders, ...settings.requestIdHeaders]);
+  if (settings.policy === 'consistent_hashing') for (const name of settings.implicitKeys) needed.add(name);
+  if (settings.routingKeySources.some((source) => source.startsWith('cookie:'))) needed.add('cookie');
+  const lower = new Set([...needed].map((name) => name.toLowerCase()));
+  return ['authorization', 'cookie'].filter((name) => !lower.has(name));
+}
+
+function staticWorkers(loaded: Loaded): readonly StaticWorker[] {
+  const specs = [...specsOfFlags(loaded.settings), ...specsOfFile(loaded)];
+  if (specs.length === 0) {
+    throw new AppError('invalid_configuration', '--static-workers: give workers with --worker-urls or in --config');
+  }
+  const kind = loaded.settings.routedWorkerId;
+  return specs.map(({ url, name }) => ({
+    address: { kind: 'tcp', host: url.host, port: url.port },
+    id: url.id,
+    stamp: workerStamp({ id: url.id, name: name ?? url.id }, kind),
+  }));
+}
+
+// Both lists were checked when the settings were loaded: what cannot be read is not in them.
+function specsOfFlags(settings: Settings): WorkerSpec[] {
+  return settings.workerUrls.flatMap((text) => {
+    const result = parseWorkerUrl(text);
+    return result.ok ? [plainSpec(result.url)] : [];
+  });
+}
+
+function specsOfFile(loaded: Loaded): WorkerSpec[] {
+  return loaded.workers.flatMap((worker) => {
+    const result = parseWorkerSpec(worker.value);
+    return result.ok ? [result.spec] : [];
+  });
+}
