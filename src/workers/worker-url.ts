@@ -35,6 +35,7 @@ export function parseWorkerUrl(text: string): WorkerUrlResult {
   const authority = rest.endsWith('/') ? rest.slice(0, -1) : rest;
   if (/[?#]/.test(authority)) return refuse(text, 'has a query or a fragment');
   if (authority.includes('/')) return refuse(text, 'has a path');
+  if (/^[^[]*:[^[]*:/.test(authority)) return refuse(text, 'has an IPv6 address without brackets');
 
   const parts = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::(.*))?$/.exec(authority);
   if (parts === null) return refuse(text, 'has no valid host');

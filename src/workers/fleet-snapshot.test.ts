@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { makeWorker } from '../../test/support/fleet.ts';
+import { type FleetEntry, FleetSnapshot } from './fleet-snapshot.ts';
+import type { Worker } from './worker.ts';
+
+const known = (worker: Worker): FleetEntry => ({ worker, modelsKnown: true });
+const asking = (id: string): FleetEntry => ({
+  worker: makeWorker(id, { status: 'pending', placeable: false, keepsPins: false }),
+  modelsKnown: false,
+});
+const serving = (id: string, ...models: string[]) => known(makeWorker(id, { models }));
+const of = (...entries: FleetEntry[]) => FleetSnapshot.after(FleetSnapshot.empty, entries);
+const ids = (snapshot: FleetSnapshot, model: string) => snapshot.pool(model)?.members.map((worker) => worker.id);
+
+describe('policies 2.4, decisions 18 and 37 pools', () => {
+  const mixed = of(serving('a', 'x', 'y'), serving('b', 'y'), serving('any'), serving('c', 'x'));
+
+  it.each<[string, string[]]>([
+    ['x', ['a', 'any', 'c']],
+    ['y', ['a', 'b', 'any']],
+    ['never heard of', ['any']],
+    ['', ['a', 'b', 'any', 'c']],
+    ['unknown', ['a', 'b', 'any', 'c']],
+  ])('model %j: who lists it or lists nothing, in registration order', (model, expected) => {
+    expect(ids(mixed, model)).toEqual(expected);
+  });
+
+  it('names the pool by its model, and by unknown without one', () => {
+    expect(['x', 'never heard of', ''].map((model) => mixed.pool(model)?.model)).toEqual([
+      'x',
+      'never heard of',
+      'unknown',
+    ]);
+  });
+
+  it('has no pool for a model that nobody serves', () => {
+    expect(of(serving('a', 'x')).pool('y')).toBeUndefined();
+    expect(FleetSnapshot.empty.pool('y')).toBeUndefined();
+  });
+
+  it('has a pool without a model even with no workers', () => {
+    expect(FleetSnapshot.empty.pool('')).toEqual({ model: 'unknown', members: [], memberIds: [], available: [] });
+  });
+
+  it('keeps a worker that was not asked yet out of listed models, but does not deny a model it might serve', () => {
+    const snapshot = of(serving('a', 'x'), asking('b'));
+
+    expect(ids(snapshot, 'x')).toEqual(['a']);
+    expect(ids(snapshot, 'y')).toEqual(['b']);
+    expect(snapshot.pool('y')?.available).toEqual([]);
+    expect(ids(snapshot, '')).toEqual(['a', 'b']);
+  });
+
+  it('keeps sick workers as members, but not available', () => {
+    const snapshot = of(
+      serving('a', 'x'),
+      known(makeWorker('b', { models: ['x'], status: 'not_ready', placeable: false })),
+    );
+
+    expect(ids(snapshot, 'x')).toEqual(['a', 'b']);
+    expect(snapshot.pool('x')?.available.map((worker) => worker.id)).toEqual(['a']);
+  });
+
+  it('takes only regular workers into pools', () => {
+    const snapshot = of(serving('a', 'x'), known(makeWorker('p', { type: 'prefill', models: ['x'] })));
+
+    expect(ids(snapshot, 'x')).toEqual(['a']);
+    expect(ids(snapshot, '')).toEqual(['a']);
+    expect(snapshot.byId('p')?.id).toBe('p');
+  });
+});
+
+describe('models and uniform', () => {
+  it('lists models of ready workers in order of first appearance', () => {
+    const down = known(makeWorker('c', { models: ['z'], status: 'not_ready' }));
+
+    expect(of(serving('a', 'y', 'x'), down, serving('b', 'w', 'x')).models).toEqual(['y', 'x', 'w']);
+  });
+
+  it.each<[string, boolean, FleetEntry[]]>([
+    ['nobody', true, []],
+    ['all list the same', true, [serving('a', 'x'), serving('b', 'x')]],
+    ['all list the same in another order', true, [serving('a', 'x', 'y'), serving('b', 'y', 'x')]],
+    ['nobody lists any', true, [serving('a'), serving('b')]],
+    ['different lists', false, [serving('a', 'x'), serving('b', 'y')]],
+    ['one lists more', false, [serving('a', 'x'), serving('b', 'x', 'y')]],
+    ['one lists nothing', false, [serving('a', 'x'), serving('b')]],
+    ['one is not asked yet', true, [serving('a', 'x'), asking('b')]],
+  ])('%s: uniform %s', (_, expected, entries) => {
+    expect(of(...entries).uniform).toBe(expected);
+  });
+});
+
+describe('look-up', () => {
+  it('finds by id and by address, the first registered one where several share it', () => {
+    const [a, b] = [makeWorker('a', { address: '1.1.1.1:1' }), makeWorker('b', { address: '1.1.1.1:1' })];
+    const snapshot = of(known(a), known(b), known(makeWorker('c', { address: '' })));
+
+    expect(snapshot.byId('b')).toBe(b);
+    expect(snapshot.byAddress('1.1.1.1:1')).toBe(a);
+    expect(snapshot.byAddress('')).toBeUndefined();
+    expect(snapshot.byId('x')).toBeUndefined();
+  });
+});
+
+describe('what stays the same between snapshots', () => {
+  const a = serving('a', 'x');
+  const b = serving('b', 'y');
+  const first = of(a, b);
+
+  it('keeps pools that did not change', () => {
+    const c = serving('c', 'y');
+    const next = FleetSnapshot.after(first, [a, b, c]);
+
+    expect(next.version).toBe(first.version + 1);
+    expect(next.pool('x')).toBe(first.pool('x'));
+    expect(next.pool('y')?.memberIds).toEqual(['b', 'c']);
+    expect(first.pool('y')?.memberIds).toEqual(['b']);
+  });
+
+  it('keeps the ids of a pool when only the state of a member changed', () => {
+    const sick = known({ ...a.worker, status: 'not_ready', placeable: false });
+    const next = FleetSnapshot.after(first, [sick, b]);
+
+    expect(next.pool('x')?.available).toEqual([]);
+    expect(next.pool('x')?.memberIds).toBe(first.pool('x')?.memberIds);
+    expect(next.pool('')?.memberIds).toBe(first.pool('')?.memberIds);
+    expect(next.pool('y')).toBe(first.pool('y'));
+  });
+
+  it('shares one list of ids between pools of the same members', () => {
+    const snapshot = of(serving('a', 'x'), serving('b', 'x'));
+
+    expect(snapshot.pool('x')?.memberIds).toBe(snapshot.pool('')?.memberIds);
+  });
+
+  it('keeps the ids of the pool of unlisted models', () => {
+    const one = of(serving('any'), a);
+    const two = FleetSnapshot.after(one, [one.workers[0]!, a.worker, b.worker].map(known));
+
+    expect(two.pool('p')?.memberIds).toBe(one.pool('q')?.memberIds);
+  });
+});

@@ -1,0 +1,448 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { FleetObserver } from './fleet-observer.ts';
+import { LoadCounter } from './load-counter.ts';
+import { Registry, type RegistryOptions } from './registry.ts';
+import type { WorkerSnapshot } from './snapshot.ts';
+import type { WorkerInstance } from './worker-instance.ts';
+import { parseWorkerSpec, type WorkerSpec } from './worker-spec.ts';
+
+const A = 'http://10.0.0.1:8000';
+const B = 'http://10.0.0.2:8000';
+const C = 'http://10.0.0.3:8000';
+const THRESHOLDS = { successThreshold: 2, failureThreshold: 3 };
+
+function spec(url: string, fields: object = {}): WorkerSpec {
+  const result = parseWorkerSpec({ url, ...fields });
+  if (!result.ok) throw new Error(JSON.stringify(result.issues));
+  return result.spec;
+}
+
+function setUp(options: RegistryOptions = {}) {
+  const registry = new Registry(options);
+  const instance = (id: string): WorkerInstance => registry.instance(id)!;
+  const worker = (id: string) => registry.current.byId(id)!;
+  const probe = (id: string, probes: string) => {
+    const target = registry.instance(id);
+    for (const each of probes) {
+      if (target === undefined) throw new Error(`no worker ${id}`);
+      registry.probed(target, { at: 0, ok: each === '+', detail: '', durationMs: 0 }, THRESHOLDS, true);
+    }
+  };
+  const ready = (...ids: string[]) => {
+    for (const id of ids) {
+      registry.add(spec(id), 'api');
+      registry.modelsAnswered(instance(id), []);
+      probe(id, '++');
+    }
+  };
+  const begin = (id: string) => LoadCounter.of(worker(id).load).add('k');
+  const end = (id: string) => LoadCounter.of(worker(id).load).remove('k');
+  const order = () => registry.current.workers.map((each) => each.id);
+  return { registry, instance, worker, probe, ready, begin, end, order };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('policies 2.4 registration', () => {
+  it('adds in order, each with a version of its own', () => {
+    const { registry, order, worker } = setUp();
+
+    expect(registry.add(spec(A), 'flags')).toMatchObject({ kind: 'added', worker: { id: A, status: 'pending' } });
+    registry.add(spec(B, { name: 'b', models: [{ id: 'm' }], priority: 7, cost: 2, labels: { z: '1' } }), 'api');
+
+    expect(registry.current.version).toBe(2);
+    expect(order()).toEqual([A, B]);
+    expect(worker(B)).toMatchObject({
+      name: 'b',
+      models: ['m'],
+      priority: 7,
+      cost: 2,
+      labels: { z: '1' },
+      source: 'api',
+    });
+    expect(worker(A)).toMatchObject({ name: A, priority: 50, cost: 1, address: '10.0.0.1:8000', placeable: false });
+  });
+
+  it.each([A, 'http://10.0.0.1:8000/'])('does not add %s twice', (url) => {
+    const { registry } = setUp();
+    registry.add(spec(A), 'flags');
+
+    expect(registry.add(spec(url), 'api')).toMatchObject({ kind: 'exists', worker: { id: A, source: 'flags' } });
+    expect(registry.current.version).toBe(1);
+  });
+
+  it('takes two spellings of an endpoint for one worker', () => {
+    const { registry } = setUp();
+    registry.add(spec('http://host'), 'flags');
+
+    expect(registry.add(spec('http://HOST:80'), 'api').kind).toBe('exists');
+  });
+
+  it('updates in place, replaces at the end', () => {
+    const { registry, order, worker } = setUp();
+    for (const url of [A, B, C]) registry.add(spec(url), 'api');
+
+    registry.update(spec(A, { name: 'first' }));
+    expect([order(), worker(A).name]).toEqual([[A, B, C], 'first']);
+
+    registry.replace(spec(A, { cost: 3 }));
+    expect([order(), worker(A).name, worker(A).cost]).toEqual([[B, C, A], A, 3]);
+  });
+
+  it('keeps status and counts through an update and a replacement', () => {
+    const { registry, ready, begin, worker } = setUp();
+    ready(A);
+    begin(A);
+
+    registry.update(spec(A, { name: 'x' }));
+    registry.replace(spec(A, { name: 'y' }));
+
+    expect([worker(A).status, worker(A).load.requests]).toEqual(['ready', 1]);
+  });
+
+  it('knows nothing of other workers', () => {
+    const { registry } = setUp();
+
+    expect([registry.update(spec(A)), registry.replace(spec(A))]).toEqual([undefined, undefined]);
+    expect([registry.remove(A), registry.drain(A), registry.undrain(A)]).toEqual(['unknown', 'unknown', 'unknown']);
+  });
+
+  it('asks again for models when declared ones are withdrawn', () => {
+    const { registry, instance, worker } = setUp();
+    registry.add(spec(A, { models: [{ id: 'm' }] }), 'api');
+    registry.modelsAnswered(instance(A), ['old']);
+    expect(worker(A).models).toEqual(['m']);
+
+    registry.update(spec(A));
+
+    expect([instance(A).modelsKnown, worker(A).models]).toEqual([false, []]);
+  });
+});
+
+describe('policies 2.1 status as readers see it', () => {
+  it('goes through the states, and only ready is placeable', () => {
+    const { ready, probe, worker } = setUp();
+    ready(A);
+    expect(worker(A)).toMatchObject({ status: 'ready', placeable: true, keepsPins: true });
+    probe(A, '---');
+    expect(worker(A)).toMatchObject({ status: 'not_ready', placeable: false, keepsPins: false });
+    probe(A, '++');
+    expect(worker(A)).toMatchObject({ status: 'ready', placeable: true });
+    probe(A, '-'.repeat(12));
+    expect(worker(A)).toMatchObject({ status: 'failed', placeable: false });
+    probe(A, '++++');
+    expect(worker(A).status).toBe('failed');
+  });
+
+  it('makes a version only for what readers see', () => {
+    const { registry, ready, probe, instance } = setUp();
+    ready(A);
+    const { version } = registry.current;
+
+    probe(A, '+-+--');
+    registry.modelsAnswered(instance(A), []);
+    registry.resolved(instance(A), '10.0.0.1:8000');
+
+    expect(registry.current.version).toBe(version);
+    expect(instance(A).lastProbe).toMatchObject({ ok: false });
+  });
+
+  it('gives a failed worker a new start when it is replaced', () => {
+    const { registry, ready, probe, worker } = setUp();
+    ready(A);
+    probe(A, '-'.repeat(12));
+
+    registry.replace(spec(A));
+
+    expect(worker(A).status).toBe('pending');
+  });
+
+  it('removes a failed worker only with --remove-unhealthy-workers', () => {
+    const { registry, ready, probe } = setUp({ removeFailed: true });
+    ready(A, B);
+
+    probe(A, '-'.repeat(12));
+
+    expect([registry.current.byId(A), registry.instance(A)]).toEqual([undefined, undefined]);
+    expect(registry.current.byId(B)?.status).toBe('ready');
+  });
+
+  it('is ready without probes where they are off', () => {
+    const { registry, instance, worker } = setUp();
+    registry.add(spec(A), 'api');
+
+    registry.assumeReady(instance(A));
+
+    expect(worker(A).placeable).toBe(true);
+  });
+
+  it('takes a name without an address for not placeable', () => {
+    const { registry, instance, worker, probe } = setUp();
+    registry.add(spec('http://w:8000'), 'api');
+    probe('http://w:8000', '++');
+    expect(worker('http://w:8000')).toMatchObject({ status: 'ready', address: '', placeable: false, keepsPins: false });
+
+    registry.resolved(instance('http://w:8000'), '10.0.0.9:8000');
+    expect(worker('http://w:8000')).toMatchObject({ address: '10.0.0.9:8000', placeable: true });
+    expect(registry.current.byAddress('10.0.0.9:8000')?.id).toBe('http://w:8000');
+  });
+});
+
+describe('decisions 40 drain', () => {
+  it('keeps pins but takes no new keys, until it is taken back', () => {
+    const { registry, ready, worker } = setUp();
+    ready(A);
+
+    expect(registry.drain(A)).toBe('ok');
+    expect(registry.drain(A)).toBe('ok');
+    expect(worker(A)).toMatchObject({ status: 'draining', placeable: false, keepsPins: true });
+
+    expect(registry.undrain(A)).toBe('ok');
+    expect(worker(A)).toMatchObject({ status: 'ready', placeable: true, keepsPins: true });
+  });
+
+  it('keeps pins only while probes succeed', () => {
+    const { registry, ready, worker, probe } = setUp();
+    ready(A);
+    registry.drain(A);
+
+    probe(A, '---');
+    expect(worker(A)).toMatchObject({ status: 'draining', keepsPins: false });
+    probe(A, '++');
+    expect(worker(A)).toMatchObject({ status: 'draining', keepsPins: true });
+
+    probe(A, '---');
+    registry.undrain(A);
+    expect(worker(A).status).toBe('not_ready');
+  });
+
+  it('keeps pins no longer than the deadline', () => {
+    const { registry, ready, worker } = setUp({ drainDeadlineMs: 3_600_000 });
+    ready(A);
+    registry.drain(A);
+
+    vi.advanceTimersByTime(3_599_999);
+    expect(worker(A).keepsPins).toBe(true);
+    vi.advanceTimersByTime(1);
+    expect(worker(A)).toMatchObject({ status: 'draining', keepsPins: false });
+  });
+
+  it('forgets the deadline when the drain is taken back', () => {
+    const { registry, ready, worker } = setUp({ drainDeadlineMs: 1_000 });
+    ready(A);
+    registry.drain(A);
+    registry.undrain(A);
+
+    vi.advanceTimersByTime(5_000);
+
+    expect(worker(A)).toMatchObject({ status: 'ready', keepsPins: true });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('decisions 40 removal', () => {
+  it('is done at once with nothing in flight', () => {
+    const { registry, ready, order } = setUp();
+    ready(A, B);
+
+    expect(registry.remove(A)).toBe('removed');
+    expect(order()).toEqual([B]);
+  });
+
+  it('waits for requests in flight, without regard to pins', () => {
+    const { registry, ready, begin, end, worker, order } = setUp();
+    ready(A, B);
+    begin(A);
+
+    expect(registry.remove(A)).toBe('draining');
+    expect(worker(A)).toMatchObject({ status: 'draining', placeable: false, keepsPins: false });
+    expect(registry.add(spec(A), 'api').kind).toBe('exists');
+    expect([registry.remove(A), registry.drain(A), registry.undrain(A)]).toEqual(['draining', 'removing', 'removing']);
+
+    vi.advanceTimersByTime(1_000);
+    expect(order()).toEqual([A, B]);
+    end(A);
+    vi.advanceTimersByTime(50);
+    expect(order()).toEqual([B]);
+  });
+
+  it('waits no longer than --drain-settle-secs', () => {
+    const { registry, ready, begin, order } = setUp({ drainSettleMs: 5_000 });
+    ready(A);
+    begin(A);
+    registry.remove(A);
+
+    vi.advanceTimersByTime(4_900);
+    expect(order()).toEqual([A]);
+    vi.advanceTimersByTime(100);
+    expect(order()).toEqual([]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('follows a soft drain', () => {
+    const { registry, ready, begin, worker } = setUp();
+    ready(A);
+    begin(A);
+    registry.drain(A);
+
+    expect(registry.remove(A)).toBe('draining');
+    expect(worker(A).keepsPins).toBe(false);
+  });
+
+  it('leaves another instance behind when the worker returns (field-lessons R46)', () => {
+    const { registry, ready, worker } = setUp();
+    ready(A);
+    const seen: WorkerSnapshot[] = [];
+    registry.subscribe((snapshot) => seen.push(snapshot));
+    const gone = registry.instance(A)!;
+    const before = worker(A);
+
+    registry.remove(A);
+    registry.add(spec(A), 'api');
+
+    expect(seen.map((snapshot) => snapshot.byId(A)?.status)).toEqual([undefined, 'pending']);
+    expect(worker(A).load).not.toBe(before.load);
+    registry.probed(gone, { at: 0, ok: true, detail: '', durationMs: 0 }, { ...THRESHOLDS, successThreshold: 1 }, true);
+    registry.assumeReady(gone);
+    registry.modelsAnswered(gone, ['x']);
+    registry.resolved(gone, '1.1.1.1:1');
+    expect(seen).toHaveLength(2);
+    expect(worker(A).status).toBe('pending');
+  });
+});
+
+describe('a source read anew', () => {
+  it('adds, updates and removes only what it brought, with one version', () => {
+    const { registry, ready, order, worker } = setUp();
+    ready(A);
+    registry.replaceSource('file', [spec(B), spec(C)]);
+    const { version } = registry.current;
+
+    const D = 'http://10.0.0.4:8000';
+    const changes = registry.replaceSource('file', [spec(D), spec(C, { name: 'c' }), spec(A, { name: 'mine' })]);
+
+    expect(changes).toEqual({ added: [D], updated: [C], removed: [B], conflicts: [A] });
+    expect(registry.current.version).toBe(version + 1);
+    expect(order()).toEqual([A, C, D]);
+    expect([worker(C).name, worker(A).name]).toEqual(['c', A]);
+  });
+
+  it('changes nothing when it says the same', () => {
+    const { registry } = setUp();
+    registry.replaceSource('file', [spec(A), spec(B)]);
+    const { version } = registry.current;
+
+    const changes = registry.replaceSource('file', [spec(B), spec(A)]);
+
+    expect(changes).toEqual({ added: [], updated: [], removed: [], conflicts: [] });
+    expect(registry.current.version).toBe(version);
+  });
+
+  it('names a worker that it declares twice', () => {
+    const { registry } = setUp();
+
+    expect(registry.replaceSource('file', [spec(A), spec(A, { name: 'again' })]).conflicts).toEqual([A]);
+    expect(registry.current.byId(A)?.name).toBe(A);
+  });
+
+  it('takes a removal back when the worker returns before its end', () => {
+    const { registry, instance, worker, begin, probe } = setUp();
+    registry.replaceSource('file', [spec(A)]);
+    registry.modelsAnswered(instance(A), []);
+    probe(A, '++');
+    begin(A);
+    registry.replaceSource('file', []);
+    expect(worker(A).status).toBe('draining');
+
+    expect(registry.replaceSource('file', [spec(A)]).updated).toEqual([A]);
+    vi.advanceTimersByTime(60_000);
+
+    expect(worker(A)).toMatchObject({ status: 'ready', placeable: true });
+  });
+
+  it('leaves a soft drain as it is', () => {
+    const { registry, worker } = setUp();
+    registry.replaceSource('file', [spec(A)]);
+    registry.drain(A);
+
+    registry.replaceSource('file', [spec(A, { name: 'a' })]);
+
+    expect(worker(A)).toMatchObject({ status: 'draining', name: 'a' });
+  });
+});
+
+describe('subscription', () => {
+  it('tells each change until it is undone', () => {
+    const { registry } = setUp();
+    const versions: number[] = [];
+    const undo = registry.subscribe((snapshot) => versions.push(snapshot.version));
+
+    registry.add(spec(A), 'api');
+    registry.add(spec(B), 'api');
+    undo();
+    registry.add(spec(C), 'api');
+
+    expect(versions).toEqual([1, 2]);
+  });
+
+  it('tells once that the sources were read', () => {
+    const { registry } = setUp();
+    let told = 0;
+    registry.subscribe(() => {
+      told += 1;
+    });
+    expect(registry.settled).toBe(false);
+
+    registry.markSettled();
+    registry.markSettled();
+
+    expect([registry.settled, told]).toEqual([true, 1]);
+  });
+
+  it('leaves no timer behind', () => {
+    const { registry, ready, begin } = setUp();
+    ready(A, B);
+    begin(A);
+    registry.remove(A);
+    registry.drain(B);
+
+    registry.close();
+
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('observer', () => {
+  it('is told of probes, changes of status, arrivals and departures', () => {
+    const told: string[] = [];
+    const observer: FleetObserver = {
+      probed: (worker, ok) => told.push(`probed ${worker.type} ${ok}`),
+      statusChanged: (worker, previous) => told.push(`${previous} -> ${worker.status}`),
+      added: () => told.push('added'),
+      removed: () => told.push('removed'),
+    };
+    const { registry, ready, probe } = setUp({ observer });
+
+    ready(A);
+    probe(A, '-');
+    registry.drain(A);
+    registry.undrain(A);
+    registry.remove(A);
+
+    expect(told).toEqual([
+      'added',
+      'probed regular true',
+      'probed regular true',
+      'pending -> ready',
+      'probed regular false',
+      'ready -> draining',
+      'draining -> ready',
+      'removed',
+    ]);
+  });
+});

@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseWorkerUrl } from './worker-url.ts';
+
+describe('interface 6 worker URLs', () => {
+  it.each([
+    ['http://10.0.0.1:8000', 'http://10.0.0.1:8000', '10.0.0.1', 8000, '10.0.0.1:8000'],
+    ['http://10.0.0.1:8000/', 'http://10.0.0.1:8000', '10.0.0.1', 8000, '10.0.0.1:8000'],
+    ['http://10.0.0.1', 'http://10.0.0.1', '10.0.0.1', 80, '10.0.0.1:80'],
+    ['http://[::1]:8000', 'http://[::1]:8000', '::1', 8000, '[::1]:8000'],
+    ['http://[2001:DB8:0:0::1]', 'http://[2001:DB8:0:0::1]', '2001:db8:0:0::1', 80, '[2001:db8::1]:80'],
+    ['http://localhost:8000', 'http://localhost:8000', 'localhost', 8000, ''],
+    ['http://Worker-1.Example.COM:1', 'http://Worker-1.Example.COM:1', 'worker-1.example.com', 1, ''],
+    ['http://vllm_0.ns.svc:65535/', 'http://vllm_0.ns.svc:65535', 'vllm_0.ns.svc', 65_535, ''],
+  ])('%s is read', (text, id, host, port, address) => {
+    const result = parseWorkerUrl(text);
+
+    expect(result).toMatchObject({ ok: true, url: { id, port, address } });
+    expect(result.ok && result.url.host.toLowerCase()).toBe(host);
+  });
+
+  it.each([
+    ['http://W:80', 'http://w'],
+    ['http://[::1]', 'http://[0:0:0:0:0:0:0:1]:80'],
+  ])('%s and %s are one endpoint', (one, other) => {
+    const [a, b] = [parseWorkerUrl(one), parseWorkerUrl(other)];
+
+    expect(a.ok && b.ok && a.url.endpoint === b.url.endpoint).toBe(true);
+  });
+
+  it.each([
+    ['https://w:8000', 'scheme https'],
+    ['grpc://w:8000', 'scheme grpc'],
+    ['grpcs://w:8000', 'scheme grpcs'],
+    ['ipc:///tmp/w', 'scheme ipc'],
+    ['ftp://w', 'scheme ftp'],
+    ['HTTP://w:8000', 'not in lower case'],
+    ['w:8000', 'no scheme'],
+    ['//w:8000', 'no scheme'],
+    ['http:/w', 'no scheme'],
+    ['', 'no scheme'],
+    ['http://', 'no host'],
+    ['http://:8000', 'no host'],
+    ['http://w/v1', 'a path'],
+    ['http://w//', 'a path'],
+    ['http://w?x=1', 'a query'],
+    ['http://w#x', 'a query or a fragment'],
+    ['http://w:0', 'a port'],
+    ['http://w:65536', 'a port'],
+    ['http://w:', 'a port'],
+    ['http://w:http', 'a port'],
+    ['http://w:08000', 'a port'],
+    ['http://::1:8000', 'an IPv6 address without brackets'],
+    ['http://[::1', 'no valid host'],
+    ['http://[10.0.0.1]:80', 'no valid host'],
+    ['http://[fe80::1%eth0]:80', 'no valid host'],
+    ['http://10.0.0.256', 'no valid host'],
+    ['http://1.2.3', 'no valid host'],
+    ['http://a b', 'no valid host'],
+    ['http://a..b', 'no valid host'],
+    ['http://-a', 'no valid host'],
+    ['http://wörker', 'no valid host'],
+    [`http://${'a'.repeat(64)}`, 'no valid host'],
+  ])('%j is refused: it has %s', (text, why) => {
+    const result = parseWorkerUrl(text);
+
+    expect(result).toMatchObject({ ok: false, message: expect.stringContaining(why) });
+    expect(result).toMatchObject({ message: expect.stringContaining(JSON.stringify(text)) });
+    expect(result).toMatchObject({ message: expect.stringContaining('allowed: http://HOST[:PORT]') });
+  });
+
+  it('does not repeat a password', () => {
+    const result = parseWorkerUrl('http://user:secret@w:8000');
+
+    expect(result).toMatchObject({ ok: false, message: expect.stringContaining('user information') });
+    expect(JSON.stringify(result)).not.toContain('secret');
+  });
+
+  it('never throws, and reads its own ids as the same endpoint', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.webUrl(),
+          fc.string().map((text) => `http://${text}`),
+        ),
+        (text) => {
+          const result = parseWorkerUrl(text);
+          if (result.ok) expect(parseWorkerUrl(result.url.id)).toEqual(result);
+        },
+      ),
+    );
+  });
+});
