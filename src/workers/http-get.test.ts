@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { freePort } from '../../test/support/ports.ts';
+import { StubWorker } from '../../test/support/stub-worker.ts';
+import { until } from '../../test/support/until.ts';
+import { type HttpGetOptions, httpGet } from './http-get.ts';
+
+let worker: StubWorker;
+beforeEach(async () => {
+  worker = await StubWorker.start();
+});
+afterEach(() => worker.dies());
+
+const get = (options: Partial<HttpGetOptions> = {}) =>
+  httpGet({
+    ip: '127.0.0.1',
+    port: worker.port,
+    path: '/health',
+    headers: { host: 'w' },
+    timeoutMs: 5_000,
+    maxBytes: 1_000,
+    signal: new AbortController().signal,
+    ...options,
+  });
+
+describe('httpGet', () => {
+  it('answers with status and body, and closes the connection', async () => {
+    worker.health = (_, response) => response.writeHead(204).end();
+
+    expect(await get()).toEqual({ kind: 'answer', status: 204, body: Buffer.alloc(0), complete: true });
+    expect(worker.lastHeaders).toMatchObject({ host: 'w', connection: 'close' });
+    await until(() => worker.connections === 0, 'connection closed');
+  });
+
+  it('follows no redirect', async () => {
+    worker.health = (_, response) => response.writeHead(302, { location: '/elsewhere' }).end();
+
+    expect(await get()).toMatchObject({ kind: 'answer', status: 302 });
+    expect(worker.asked).toEqual(['/health']);
+  });
+
+  it('reads no more than its bound', async () => {
+    worker.health = (_, response) => response.writeHead(200).write(Buffer.alloc(1_001));
+
+    expect(await get()).toMatchObject({ kind: 'answer', status: 200, complete: false });
+    await until(() => worker.connections === 0, 'connection closed');
+  });
+
+  it('gives up in time: no answer, and an answer without an end', async () => {
+    worker.health = 'hang';
+    expect(await get({ timeoutMs: 30 })).toEqual({ kind: 'timeout' });
+    worker.health = (_, response) => response.writeHead(200).write('x');
+    expect(await get({ timeoutMs: 30 })).toEqual({ kind: 'timeout' });
+
+    await until(() => worker.connections === 0, 'connections closed');
+  });
+
+  it('tells a refused, a reset and a cut connection, and one that does not speak HTTP', async () => {
+    worker.health = 'reset';
+    expect(await get()).toEqual({ kind: 'failed', reason: 'ECONNRESET' });
+    worker.health = (request, response) => {
+      response.writeHead(200, { 'content-length': '10' }).write('x', () => request.socket.destroy());
+    };
+    expect(await get()).toMatchObject({ kind: 'failed' });
+    worker.health = (request) => void request.socket.end('nonsense\r\n\r\n');
+    expect(await get()).toMatchObject({ kind: 'failed' });
+
+    const port = await freePort();
+    expect(await get({ port })).toEqual({ kind: 'failed', reason: 'ECONNREFUSED' });
+  });
+
+  it('ends with its signal, before and while it asks', async () => {
+    worker.health = 'hang';
+    expect(await get({ signal: AbortSignal.abort() })).toEqual({ kind: 'failed', reason: 'aborted' });
+
+    const controller = new AbortController();
+    const result = get({ signal: controller.signal });
+    await until(() => worker.asked.length === 1, 'asked');
+    controller.abort();
+
+    expect(await result).toEqual({ kind: 'failed', reason: 'aborted' });
+    await until(() => worker.connections === 0, 'connection closed');
+  });
+
+  it('fails on what no request can hold', async () => {
+    expect(await get({ path: '/a b' })).toMatchObject({ kind: 'failed' });
+  });
+});
