@@ -1,0 +1,79 @@
+import type { Answer, BodyBytes, StreamFacts } from '../../picker/answer.ts';
+import type { RequestHead } from '../../request/request-head.ts';
+import type { ExtProcObserver } from './observer.ts';
+import type { RequestPicker } from './request-picker.ts';
+
+const PASS: Answer = { kind: 'pass' };
+
+/** Who asked. May be called before `decide` returns. */
+export interface AnswerTaker {
+  answered(answer: Answer): void;
+}
+
+/**
+ * Gets one decision of the picker: at once where it can, else within the bound of decisions 11. An answer that nobody waits
+ * for any more is abandoned, so that no pick is left in flight without a request.
+ */
+export class Decider {
+  readonly #picker: RequestPicker;
+  readonly #observer: ExtProcObserver;
+  readonly #timeoutMs: number;
+  readonly #taker: AnswerTaker;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(picker: RequestPicker, observer: ExtProcObserver, timeoutMs: number, taker: AnswerTaker) {
+    this.#picker = picker;
+    this.#observer = observer;
+    this.#timeoutMs = timeoutMs;
+    this.#taker = taker;
+  }
+
+  /** True while an answer is awaited. */
+  get pending(): boolean {
+    return this.#timer !== null;
+  }
+
+  /** One decision at a time. */
+  decide(head: RequestHead, body: BodyBytes | null, facts: StreamFacts): void {
+    let answer: Answer | Promise<Answer>;
+    try {
+      answer = this.#picker.pick(head, body, facts);
+    } catch (error) {
+      this.#observer.pickFailed(error);
+      this.#observer.passed('internal_error');
+      answer = PASS;
+    }
+    if (answer instanceof Promise) this.#await(answer);
+    else this.#taker.answered(answer);
+  }
+
+  /** Nobody waits any more. */
+  cancel(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  #await(promise: Promise<Answer>): void {
+    const timer = setTimeout(() => {
+      this.#timer = null;
+      this.#observer.passed('deadline');
+      this.#taker.answered(PASS);
+    }, this.#timeoutMs);
+    this.#timer = timer;
+    promise.then(
+      (answer) => {
+        if (this.#timer === timer) {
+          this.cancel();
+          this.#taker.answered(answer);
+        } else if (answer.kind === 'pick') this.#picker.abandon(answer.pickId);
+      },
+      (error: unknown) => {
+        this.#observer.pickFailed(error);
+        if (this.#timer !== timer) return;
+        this.cancel();
+        this.#observer.passed('internal_error');
+        this.#taker.answered(PASS);
+      },
+    );
+  }
+}

@@ -1,0 +1,96 @@
+import type { RequestHead } from '../../request/request-head.ts';
+import type { Fields } from './message.ts';
+
+/** One header as it arrives: current Envoys fill `rawValue`, very old ones `value`. */
+export interface HeaderEntry {
+  readonly key?: string | undefined;
+  readonly value?: string | undefined;
+  readonly rawValue?: Buffer | undefined;
+}
+
+const NO_NAMES: readonly string[] = [];
+
+/** The headers of one message, looked up where they lie. Names are in lower case (envoy 3.1). */
+export class HeadView implements RequestHead {
+  readonly #entries: readonly HeaderEntry[];
+  readonly endOfStream: boolean;
+
+  constructor(entries: readonly HeaderEntry[], endOfStream: boolean) {
+    this.#entries = entries;
+    this.endOfStream = endOfStream;
+  }
+
+  get method(): string {
+    return this.text(':method') ?? '';
+  }
+
+  get path(): string {
+    return this.text(':path') ?? '';
+  }
+
+  first(name: string): Uint8Array | undefined {
+    for (const entry of this.#entries) if (entry.key === name) return bytesOf(entry);
+    return undefined;
+  }
+
+  /** The first header of that name, read as Latin-1. */
+  text(name: string): string | undefined {
+    for (const entry of this.#entries) if (entry.key === name) return bytesOf(entry).toString('latin1');
+    return undefined;
+  }
+
+  has(name: string): boolean {
+    for (const entry of this.#entries) if (entry.key === name) return true;
+    return false;
+  }
+
+  /** Those of `names` that are present, each once. */
+  present(names: ReadonlySet<string>): readonly string[] {
+    let found: string[] | null = null;
+    for (const { key } of this.#entries) {
+      if (key === undefined || !names.has(key)) continue;
+      if (found === null) found = [key];
+      else if (!found.includes(key)) found.push(key);
+    }
+    return found ?? NO_NAMES;
+  }
+}
+
+/**
+ * The head of a request whose header message Envoy does not send: what the filter's `request_attributes` name, single
+ * headers as `request.headers['name']` (envoy 2.3, 17).
+ */
+export class AttributeHead implements RequestHead {
+  readonly #attributes: Fields | null;
+  readonly endOfStream = false;
+
+  constructor(attributes: Fields | null) {
+    this.#attributes = attributes;
+  }
+
+  get method(): string {
+    return this.#text('request.method') ?? '';
+  }
+
+  get path(): string {
+    return this.#text('request.path') ?? '';
+  }
+
+  first(name: string): Uint8Array | undefined {
+    const value = this.#text(`request.headers['${name}']`);
+    return value === undefined ? undefined : Buffer.from(value);
+  }
+
+  #text(name: string): string | undefined {
+    const value = this.#attributes?.[name];
+    return typeof value === 'string' ? value : undefined;
+  }
+}
+
+function bytesOf(entry: HeaderEntry): Buffer {
+  const raw = entry.rawValue;
+  if (raw !== undefined && raw.length > 0) return raw;
+  return entry.value === undefined || entry.value === '' ? EMPTY : Buffer.from(entry.value);
+}
+
+const EMPTY = Buffer.alloc(0);

@@ -1,0 +1,60 @@
+import type { PickAnswer } from '../../picker/answer.ts';
+import type { HeadView } from './head-view.ts';
+import { isSafeHeaderValue } from './header-safety.ts';
+import type { HeaderChange, HeaderChanges } from './message.ts';
+import type { ExtProcObserver } from './observer.ts';
+
+/** Header that gateways read which know no dynamic metadata (endpoint-picker-protocol 3). */
+export const DESTINATION_HEADER = 'x-gateway-destination-endpoint';
+
+const CONTROL_HEADERS = [
+  'x-smg-target-worker',
+  'x-smg-routing-tokens',
+  'x-smg-priority',
+  'x-smg-tenant-id',
+  'x-smg-mcp',
+  'x-smg-decision',
+  DESTINATION_HEADER,
+  `${DESTINATION_HEADER}-served`,
+  `${DESTINATION_HEADER}-subset`,
+];
+
+/** Headers that never reach a worker as the client sent them (decisions 15, endpoint-picker-protocol P8). */
+export function controlHeaders(destinationHeader: string): ReadonlySet<string> {
+  const names = new Set(CONTROL_HEADERS);
+  if (destinationHeader !== '') names.add(destinationHeader);
+  return names;
+}
+
+const NO_CHANGES: HeaderChanges = { remove: [], set: [] };
+
+/** Removal of the control headers that a request carries; null when it carries none, which is the rule. */
+export function removals(head: HeadView, control: ReadonlySet<string>): HeaderChanges | null {
+  const remove = head.present(control);
+  return remove.length === 0 ? null : { remove, set: NO_CHANGES.set };
+}
+
+/**
+ * Header changes of a pick on top of `base`; null when there is nothing to change.
+ *
+ * @param destinationHeader name of the header copy of the destination, empty for none
+ */
+export function changesOfPick(
+  pick: PickAnswer,
+  base: HeaderChanges | null,
+  destinationHeader: string,
+  observer: ExtProcObserver,
+): HeaderChanges | null {
+  if (pick.requestId === null && !pick.strict && destinationHeader === '') return base;
+  const set: HeaderChange[] = [];
+  if (pick.requestId !== null) add(set, 'x-request-id', pick.requestId, observer);
+  // The worker's own answer must reach the client: no retry elsewhere (envoy 6.6).
+  if (pick.strict) set.push({ name: 'x-envoy-max-retries', value: '0' });
+  if (destinationHeader !== '') add(set, destinationHeader, pick.destination, observer);
+  return set.length === 0 ? base : { remove: base?.remove ?? NO_CHANGES.remove, set };
+}
+
+function add(set: HeaderChange[], name: string, value: string, observer: ExtProcObserver): void {
+  if (isSafeHeaderValue(value)) set.push({ name, value });
+  else observer.headerLeftOut(name);
+}

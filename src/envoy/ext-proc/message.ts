@@ -1,0 +1,85 @@
+import type { HeadView } from './head-view.ts';
+
+/** Kinds of messages, in both directions: an answer has the kind of its message. */
+export const PHASES = [
+  'request_headers',
+  'request_body',
+  'request_trailers',
+  'response_headers',
+  'response_body',
+  'response_trailers',
+] as const;
+export type Phase = (typeof PHASES)[number];
+export type BodyPhase = 'request_body' | 'response_body';
+
+/** `ProcessingMode.BodySendMode` (envoy 4.1); the index is the wire value. */
+export const BODY_MODES = ['none', 'streamed', 'buffered', 'buffered_partial', 'full_duplex', 'grpc'] as const;
+export type BodyMode = (typeof BODY_MODES)[number];
+
+/** What Envoy tells of its mode in the first message of a stream. */
+export interface Protocol {
+  readonly requestBodyMode: BodyMode;
+  readonly responseBodyMode: BodyMode;
+  /** `send_body_without_waiting_for_header_response`: switches mode overrides off. */
+  readonly sendsBodyUnasked: boolean;
+}
+
+/** Fields of a Struct; their values are whatever the sender put there. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** One message of Envoy. */
+export interface Incoming {
+  readonly phase: Phase;
+  /** Headers of a header message; null in the other kinds. */
+  readonly head: HeadView | null;
+  readonly endOfStream: boolean;
+  /** Bytes of a body message; empty in the other kinds. */
+  readonly body: Buffer;
+  /** Null when the message carries none, as all but the first do. */
+  readonly protocol: Protocol | null;
+  /** Envoy ignores answers. */
+  readonly observability: boolean;
+  /** Attributes of the ext_proc filter, null when none were sent. */
+  readonly attributes: Fields | null;
+  /** `metadata_context.filter_metadata`: namespace to fields. */
+  readonly metadata: Readonly<Record<string, Fields | undefined>> | null;
+}
+
+export interface HeaderChange {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Removal comes first, so a name in both ends up set (envoy 5.1). */
+export interface HeaderChanges {
+  readonly remove: readonly string[];
+  readonly set: readonly HeaderChange[];
+}
+
+/** What a pick writes into dynamic metadata (envoy 6.6): namespace `envoy.lb`, and `picker` for all that is not routing. */
+export interface PickMetadata {
+  readonly destination: string;
+  readonly strict: boolean;
+  readonly pickId: string;
+  /** Value of `x-smg-decision`, null for none. */
+  readonly decision: string | null;
+}
+
+/** The answer to one message. */
+export interface PhaseAnswer {
+  readonly phase: Phase;
+  readonly changes: HeaderChanges | null;
+  readonly metadata: PickMetadata | null;
+  readonly clearRouteCache: boolean;
+  /** Override the mode so that the request body follows (envoy 2.2). */
+  readonly askForBody: boolean;
+}
+
+/** An answer to the client instead of one from a worker. */
+export interface ImmediateAnswer {
+  readonly status: number;
+  readonly headers: readonly HeaderChange[];
+  readonly body: string;
+  /** Becomes the response code detail in Envoy's access log. */
+  readonly details: string;
+}

@@ -1,0 +1,20 @@
+import { STATUS_CODES } from 'node:http';
+import type { RefusalAnswer } from '../../picker/answer.ts';
+import { isSafeHeaderValue } from './header-safety.ts';
+import type { HeaderChange, ImmediateAnswer } from './message.ts';
+import type { ExtProcObserver } from './observer.ts';
+
+/** The error envelope of a refusal as an immediate response (sticky-sessions 7.1, interface 10). */
+export function immediateOf(refusal: RefusalAnswer, observer: ExtProcObserver): ImmediateAnswer {
+  const headers: HeaderChange[] = [
+    { name: 'content-type', value: 'application/json' },
+    { name: 'x-smg-error-code', value: refusal.code },
+  ];
+  if (isSafeHeaderValue(refusal.requestId)) headers.push({ name: 'x-request-id', value: refusal.requestId });
+  else observer.headerLeftOut('x-request-id');
+  if (refusal.retryAfterSecs !== null) headers.push({ name: 'retry-after', value: String(refusal.retryAfterSecs) });
+
+  const type = STATUS_CODES[refusal.status] ?? 'Error';
+  const body = JSON.stringify({ error: { type, code: refusal.code, message: refusal.message, param: null } });
+  return { status: refusal.status, headers, body, details: refusal.code };
+}

@@ -1,0 +1,267 @@
+import type { Answer, BodyBytes, BodyPlan, PickAnswer, StreamFacts } from '../../picker/answer.ts';
+import { bodyKindOf } from '../../request/body-kind.ts';
+import type { RequestHead } from '../../request/request-head.ts';
+import { canGiveBody } from './body-reach.ts';
+import { CONTINUE, encodeAnswer, encodeImmediate } from './codec.ts';
+import { type AnswerTaker, Decider } from './decider.ts';
+import { Echo } from './echo.ts';
+import { AttributeHead, type HeadView } from './head-view.ts';
+import { changesOfPick, DESTINATION_HEADER, removals } from './header-changes.ts';
+import { HeldBody } from './held-body.ts';
+import type { HeaderChanges, Incoming, Phase, PickMetadata, Protocol } from './message.ts';
+import type { Outlet } from './outlet.ts';
+import { immediateOf } from './refusal.ts';
+import type { ExtProcSettings } from './settings.ts';
+
+/**
+ * - `fresh`: nothing of the request has come.
+ * - `awaiting`: the headers are answered, the decision waits for the body message.
+ * - `collecting`: full duplex, the header answer is held back until the body is complete.
+ * - `deciding`: the picker was asked.
+ * - `settled`: decided, or nothing to decide.
+ */
+type Stage = 'fresh' | 'awaiting' | 'collecting' | 'deciding' | 'settled';
+
+/** What the request side needs of its stream. */
+export interface RequestStream extends Outlet {
+  readonly protocol: Protocol;
+  readonly facts: StreamFacts;
+  /** True when the Envoy was configured by us (`x-smg-envoy`). */
+  readonly ours: boolean;
+  /** A decision has been answered: messages that waited may go on. */
+  settled(): void;
+  /** An immediate response went out: Envoy expects nothing more. */
+  finished(): void;
+}
+
+const EMPTY = Buffer.alloc(0);
+const NO_PLAN: BodyPlan = { readBody: false, reason: 'header_only' };
+
+/** The request's direction of one stream: decides once, in the phase that the mode allows (envoy 4.7). */
+export class RequestSide implements AnswerTaker {
+  readonly #settings: ExtProcSettings;
+  readonly #stream: RequestStream;
+  readonly #decider: Decider;
+  readonly #echo: Echo;
+  #stage: Stage = 'fresh';
+  /** Message that the decision answers. */
+  #decidesIn: Phase = 'request_headers';
+  #head: HeadView | null = null;
+  #askedForBody = false;
+  readonly #held = new HeldBody();
+  /** The end of the body has come, as a flag or as trailers. */
+  #bodyEnded = false;
+  #trailersOwed = false;
+  #pick: PickAnswer | null = null;
+  #pickedByBody = false;
+
+  constructor(settings: ExtProcSettings, stream: RequestStream) {
+    this.#settings = settings;
+    this.#stream = stream;
+    this.#decider = new Decider(settings.picker, settings.observer, settings.decisionTimeoutMs, this);
+    this.#echo = new Echo('request_body', stream);
+  }
+
+  /** True while the picker is asked: messages of the stream have to wait. */
+  get deciding(): boolean {
+    return this.#decider.pending;
+  }
+
+  /** True when nothing of the request is owed to Envoy. */
+  get settled(): boolean {
+    return this.#stage === 'settled';
+  }
+
+  /** True when no message of the request has come. */
+  get fresh(): boolean {
+    return this.#stage === 'fresh';
+  }
+
+  get pick(): PickAnswer | null {
+    return this.#pick;
+  }
+
+  /** Envoy keeps the stream of a pick by a buffered body until the response has ended (envoy 3.2). */
+  get holdsStream(): boolean {
+    return this.#pickedByBody && this.#stream.protocol.requestBodyMode !== 'full_duplex';
+  }
+
+  headers(message: Incoming): void {
+    const head = message.head;
+    if (this.#stage !== 'fresh' || head === null) {
+      this.#stream.send('request_headers', CONTINUE.request_headers);
+      return;
+    }
+    this.#head = head;
+    const mode = this.#stream.protocol.requestBodyMode;
+    if (!this.#wantsBody(head)) this.#decide('request_headers', head, null);
+    else if (mode === 'full_duplex') this.#stage = 'collecting';
+    else this.#awaitBody(head, mode === 'none');
+  }
+
+  body(message: Incoming): void {
+    if (this.#stream.protocol.requestBodyMode === 'full_duplex') this.#streamedBody(message);
+    else if (this.#stage === 'awaiting')
+      this.#decideByBody(this.#head ?? new AttributeHead(message.attributes), message);
+    else if (this.#stage === 'fresh') this.#bodyWithoutHeaders(message);
+    else this.#stream.send('request_body', CONTINUE.request_body);
+  }
+
+  trailers(): void {
+    if (this.#stage === 'collecting') {
+      this.#bodyEnded = true;
+      this.#trailersOwed = true;
+      this.#decideByCollected();
+    } else if (this.#stage === 'awaiting' && this.#head !== null) {
+      // A request of headers and trailers only: the answer to the trailers is the last one in time.
+      this.#decide('request_trailers', this.#head, { bytes: EMPTY, complete: true });
+    } else {
+      this.#bodyEnded = true;
+      if (this.#stage === 'fresh') this.#stage = 'settled';
+      this.#stream.send('request_trailers', CONTINUE.request_trailers);
+    }
+  }
+
+  /** The response began. If a body is still awaited by then, Envoy did not grant it. */
+  responseBegan(): void {
+    this.#countIgnoredOverride();
+  }
+
+  /** The stream is over. */
+  closed(): void {
+    this.#decider.cancel();
+    this.#countIgnoredOverride();
+    this.#held.take();
+  }
+
+  answered(answer: Answer): void {
+    this.#stage = 'settled';
+    if (answer.kind === 'refusal') {
+      this.#held.take();
+      this.#stream.send('immediate_response', encodeImmediate(immediateOf(answer, this.#settings.observer)));
+      this.#stream.finished();
+      return;
+    }
+    this.#pick = answer.kind === 'pick' ? answer : null;
+    this.#reply(this.#pick);
+    this.#release();
+    this.#stream.settled();
+  }
+
+  /** Whether the decision waits for the body, as far as the mode can give it. */
+  #wantsBody(head: HeadView): boolean {
+    const { protocol } = this.#stream;
+    const plan = this.#plan(head);
+    const kind = bodyKindOf(head);
+    const wanted = plan.readBody && kind !== 'none' && kind !== 'tunnel';
+    const granted = wanted && canGiveBody(protocol);
+    this.#settings.observer.bodyPath(wanted && !granted ? 'mode_cannot_grant' : plan.reason);
+    return granted;
+  }
+
+  #plan(head: RequestHead): BodyPlan {
+    try {
+      return this.#settings.picker.plan(head);
+    } catch (error) {
+      this.#settings.observer.pickFailed(error);
+      return NO_PLAN;
+    }
+  }
+
+  /** The body comes next: by its static mode, or because the answer asks for it. */
+  #awaitBody(head: HeadView, ask: boolean): void {
+    this.#stage = 'awaiting';
+    this.#askedForBody = ask;
+    if (ask) this.#settings.observer.bodyRequested();
+    this.#send('request_headers', removals(head, this.#settings.controlHeaders), null, ask);
+  }
+
+  /** The mode sends bodies only. Header changes would be dropped; the pick works by its metadata (envoy 2.3). */
+  #bodyWithoutHeaders(message: Incoming): void {
+    const head = new AttributeHead(message.attributes);
+    this.#settings.observer.bodyPath(this.#plan(head).reason);
+    this.#decideByBody(head, message);
+  }
+
+  #decideByBody(head: RequestHead, message: Incoming): void {
+    this.#askedForBody = false;
+    this.#decide('request_body', head, { bytes: message.body, complete: this.#isComplete(message) });
+  }
+
+  /** Without the end flag a buffered body may still be whole: trailers follow it (envoy 4.5). */
+  #isComplete(message: Incoming): boolean {
+    if (message.endOfStream || this.#stream.protocol.requestBodyMode === 'buffered') return true;
+    return this.#head?.text('content-length') === String(message.body.length);
+  }
+
+  #streamedBody(message: Incoming): void {
+    // Envoy may send the end twice (envoy I27).
+    if (this.#bodyEnded) return;
+    this.#bodyEnded = message.endOfStream;
+    if (this.#stage !== 'collecting') {
+      this.#stage = 'settled';
+      this.#echo.send(message.body, message.endOfStream);
+      return;
+    }
+    this.#held.add(message.body);
+    if (this.#bodyEnded || this.#held.byteLength >= this.#settings.collectLimitBytes) this.#decideByCollected();
+  }
+
+  #decideByCollected(): void {
+    const body = { bytes: this.#held.joined(), complete: this.#bodyEnded };
+    if (this.#head !== null) this.#decide('request_headers', this.#head, body);
+  }
+
+  #decide(answers: Phase, head: RequestHead, body: BodyBytes | null): void {
+    this.#stage = 'deciding';
+    this.#decidesIn = answers;
+    this.#pickedByBody = body !== null;
+    this.#decider.decide(head, body, this.#stream.facts);
+  }
+
+  /** Header changes go with header and body answers; trailers can carry the metadata only. */
+  #reply(pick: PickAnswer | null): void {
+    const phase = this.#decidesIn;
+    const { controlHeaders, observer } = this.#settings;
+    const base = phase === 'request_headers' && this.#head !== null ? removals(this.#head, controlHeaders) : null;
+    if (pick === null) {
+      this.#send(phase, base, null, false);
+      return;
+    }
+    const changes =
+      phase === 'request_trailers' ? null : changesOfPick(pick, base, this.#destinationHeader(), observer);
+    const { destination, strict, pickId, decisionHeader: decision } = pick;
+    this.#send(phase, changes, { destination, strict, pickId, decision }, false);
+  }
+
+  /** Our own configuration reads the metadata, where a header would only reach the worker (decisions 21). */
+  #destinationHeader(): string {
+    if (this.#stream.ours) return '';
+    const header = this.#settings.destinationHeader;
+    if (header !== 'auto') return header;
+    return this.#stream.protocol.requestBodyMode === 'full_duplex' ? DESTINATION_HEADER : '';
+  }
+
+  /** What was held back in full duplex follows the header answer. */
+  #release(): void {
+    if (this.#stream.protocol.requestBodyMode !== 'full_duplex') return;
+    const pieces = this.#held.take();
+    if (pieces.length > 0) this.#echo.sendAll(pieces, this.#bodyEnded && !this.#trailersOwed);
+    if (this.#trailersOwed) this.#stream.send('request_trailers', CONTINUE.request_trailers);
+    this.#trailersOwed = false;
+  }
+
+  #send(phase: Phase, changes: HeaderChanges | null, metadata: PickMetadata | null, askForBody: boolean): void {
+    // What both reference pickers send; without changed headers Envoy ignores it (envoy 5.3).
+    const clearRouteCache =
+      phase === 'request_headers' && this.#stream.protocol.requestBodyMode === 'full_duplex' && changes !== null;
+    const plain = changes === null && metadata === null && !askForBody;
+    const bytes = plain ? CONTINUE[phase] : encodeAnswer({ phase, changes, metadata, clearRouteCache, askForBody });
+    this.#stream.send(phase, bytes);
+  }
+
+  #countIgnoredOverride(): void {
+    if (this.#stage === 'awaiting' && this.#askedForBody) this.#settings.observer.overrideIgnored();
+    this.#askedForBody = false;
+  }
+}

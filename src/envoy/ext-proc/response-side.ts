@@ -1,0 +1,63 @@
+import { CONTINUE, encodeAnswer } from './codec.ts';
+import { Echo } from './echo.ts';
+import { isSafeHeaderValue } from './header-safety.ts';
+import type { HeaderChange, Incoming, Protocol } from './message.ts';
+import type { Outlet } from './outlet.ts';
+import { servedAddress } from './served-address.ts';
+import type { ExtProcSettings } from './settings.ts';
+
+/** The response's direction of one stream: answered, echoed in full duplex, and stamped for Envoys that cannot. */
+export class ResponseSide {
+  readonly #settings: ExtProcSettings;
+  readonly #outlet: Outlet;
+  readonly #echo: Echo;
+  #bodyEnded = false;
+
+  constructor(settings: ExtProcSettings, outlet: Outlet) {
+    this.#settings = settings;
+    this.#outlet = outlet;
+    this.#echo = new Echo('response_body', outlet);
+  }
+
+  /** @param decision value of `x-smg-decision`, null for none */
+  headers(message: Incoming, ours: boolean, decision: string | null): void {
+    const stamp = ours ? null : this.#stamp(message);
+    if (stamp === null) {
+      this.#outlet.send('response_headers', CONTINUE.response_headers);
+      return;
+    }
+    const set: HeaderChange[] = [{ name: 'x-smg-routed-worker-id', value: stamp }];
+    if (decision !== null && isSafeHeaderValue(decision)) set.push({ name: 'x-smg-decision', value: decision });
+    // The code is the service's word; a worker may not use it (envoy 7).
+    const changes = { remove: ['x-smg-error-code'], set };
+    const phase = 'response_headers';
+    this.#outlet.send(
+      phase,
+      encodeAnswer({ phase, changes, metadata: null, clearRouteCache: false, askForBody: false }),
+    );
+  }
+
+  body(message: Incoming, protocol: Protocol): void {
+    if (protocol.responseBodyMode !== 'full_duplex') {
+      this.#outlet.send('response_body', CONTINUE.response_body);
+      return;
+    }
+    // Envoy may send the end twice (envoy I27).
+    if (this.#bodyEnded) return;
+    this.#bodyEnded = message.endOfStream;
+    this.#echo.send(message.body, message.endOfStream);
+  }
+
+  trailers(): void {
+    this.#bodyEnded = true;
+    this.#outlet.send('response_trailers', CONTINUE.response_trailers);
+  }
+
+  /** Only a worker that answered is named, never one of Envoy's own replies (decisions 22). */
+  #stamp(message: Incoming): string | null {
+    const address = servedAddress(message);
+    if (address === null) return null;
+    const stamp = this.#settings.picker.stamp(address);
+    return stamp !== null && isSafeHeaderValue(stamp) ? stamp : null;
+  }
+}

@@ -1,0 +1,24 @@
+import type { Fields, Incoming } from './message.ts';
+
+/** `response.code_details` of an answer that came from a worker (envoy 10.1). */
+const FROM_WORKER = 'via_upstream';
+
+/**
+ * Address of the worker that answered, as a `response_headers` message proves it; null without proof. The served metadata
+ * names the host chosen last even when its connection failed (envoy 6.7), so the response details, where Envoy sends them,
+ * have the last word.
+ */
+export function servedAddress(message: Incoming): string | null {
+  const details = textIn(message.attributes, 'response.code_details');
+  if (details !== null && details !== FROM_WORKER) return null;
+  const served =
+    textIn(message.metadata?.['picker'], 'served') ??
+    textIn(message.metadata?.['envoy.lb'], 'x-gateway-destination-endpoint-served');
+  if (served !== null) return served;
+  return details === null ? null : textIn(message.attributes, 'upstream.address');
+}
+
+function textIn(fields: Fields | null | undefined, key: string): string | null {
+  const value = fields?.[key];
+  return typeof value === 'string' && value !== '' ? value : null;
+}

@@ -1,0 +1,180 @@
+import type { StreamFacts } from '../../picker/answer.ts';
+import type { Call, CallHandler } from '../../transport/transport.ts';
+import { decode } from './codec.ts';
+import { ENVOY_MARK, periodicLogMs } from './envoy-mark.ts';
+import type { Incoming, Phase, Protocol } from './message.ts';
+import { RequestSide, type RequestStream } from './request-side.ts';
+import { ResponseSide } from './response-side.ts';
+import type { ExtProcSettings } from './settings.ts';
+
+/** Of a stream whose first message tells no mode, as Envoys before the field do. */
+const NO_PROTOCOL: Protocol = { requestBodyMode: 'none', responseBodyMode: 'none', sendsBodyUnasked: false };
+
+/**
+ * One ext_proc stream, which is one HTTP request. Answers each message once, of its kind and in order, and nothing unasked
+ * (envoy 1); keeps what comes while a decision is pending.
+ */
+export class Session implements CallHandler, RequestStream {
+  readonly ours: boolean;
+  readonly #call: Call;
+  readonly #settings: ExtProcSettings;
+  readonly #onClosed: (session: Session) => void;
+  readonly #periodicLogMs: number;
+  readonly #request: RequestSide;
+  readonly #response: ResponseSide;
+  readonly #waiting: Incoming[] = [];
+  #protocol: Protocol | null = null;
+  #facts: StreamFacts | null = null;
+  #responseBegan = false;
+  /** True when no answer may go out any more. */
+  #over = false;
+  #endedByUs = false;
+  #draining = false;
+
+  constructor(call: Call, settings: ExtProcSettings, onClosed: (session: Session) => void) {
+    this.#call = call;
+    this.#settings = settings;
+    this.#onClosed = onClosed;
+    const periodic = periodicLogMs(call.metadata(ENVOY_MARK));
+    this.ours = periodic !== null;
+    this.#periodicLogMs = periodic ?? 0;
+    this.#request = new RequestSide(settings, this);
+    this.#response = new ResponseSide(settings, this);
+    settings.observer.streamOpened();
+  }
+
+  get protocol(): Protocol {
+    return this.#protocol ?? NO_PROTOCOL;
+  }
+
+  get facts(): StreamFacts {
+    this.#facts ??= {
+      periodicLogMs: this.#periodicLogMs,
+      endpointPicker: this.protocol.requestBodyMode === 'full_duplex',
+    };
+    return this.#facts;
+  }
+
+  message(bytes: Buffer): void {
+    if (this.#over) return;
+    const message = decode(bytes);
+    if (message === null) {
+      this.#unreadable();
+      return;
+    }
+    this.#settings.observer.messageReceived(message.phase);
+    this.#protocol ??= message.protocol ?? NO_PROTOCOL;
+    if (message.observability) return;
+    if (this.#request.deciding) this.#waiting.push(message);
+    else this.#handle(message);
+    this.#endIfDrained();
+  }
+
+  /** Envoy is through with this request. Its stream is waiting for our end (envoy 3.3). */
+  halfClosed(): void {
+    this.#finish();
+    this.#call.end();
+  }
+
+  closed(): void {
+    this.#finish();
+    const pick = this.#request.pick;
+    if (pick !== null && !this.#endedByUs && this.#outlivesPick()) this.#settings.picker.streamEnded(pick.pickId);
+    this.#settings.observer.streamClosed();
+    this.#onClosed(this);
+  }
+
+  /** Ends the stream with OK as soon as Envoy is owed nothing: it then goes on without us (envoy 3.2). */
+  drain(): void {
+    this.#draining = true;
+    this.#endIfDrained();
+  }
+
+  send(kind: Phase | 'immediate_response', bytes: Buffer): void {
+    if (this.#over) return;
+    this.#settings.observer.answerSent(kind);
+    this.#call.send(bytes);
+  }
+
+  settled(): void {
+    while (!this.#over && !this.#request.deciding) {
+      const next = this.#waiting.shift();
+      if (next === undefined) break;
+      this.#handle(next);
+    }
+    this.#endIfDrained();
+  }
+
+  finished(): void {
+    this.#finish();
+  }
+
+  #handle(message: Incoming): void {
+    switch (message.phase) {
+      case 'request_headers':
+        this.#request.headers(message);
+        break;
+      case 'request_body':
+        this.#request.body(message);
+        break;
+      case 'request_trailers':
+        this.#request.trailers();
+        break;
+      case 'response_headers':
+        this.#beginResponse();
+        this.#response.headers(message, this.ours, this.#request.pick?.decisionHeader ?? null);
+        break;
+      case 'response_body':
+        this.#beginResponse();
+        this.#response.body(message, this.protocol);
+        break;
+      case 'response_trailers':
+        this.#beginResponse();
+        this.#response.trailers();
+        break;
+    }
+  }
+
+  #beginResponse(): void {
+    if (this.#responseBegan) return;
+    this.#responseBegan = true;
+    this.#request.responseBegan();
+  }
+
+  /** What cannot be read cannot be answered in kind. A clean end lets the request pass, also when fail-closed (envoy 3.2). */
+  #unreadable(): void {
+    this.#settings.observer.messageReceived('unknown');
+    this.#settings.observer.passed('protocol_error');
+    this.#finish();
+    this.#endedByUs = true;
+    this.#call.end();
+  }
+
+  /**
+   * Whether the end of the stream is the end of the request: after a pick by a buffered body, and where the response body
+   * passes through here. Else the stream ends as soon as it was answered, and its end means nothing (decisions 7).
+   */
+  #outlivesPick(): boolean {
+    return this.#request.holdsStream || this.protocol.responseBodyMode !== 'none';
+  }
+
+  /** A body that passes through here would be cut by an early end (envoy 4.6). */
+  #endIfDrained(): void {
+    if (!this.#draining || this.#over || !this.#owesNothing()) return;
+    const { requestBodyMode, responseBodyMode } = this.protocol;
+    if (requestBodyMode === 'full_duplex' || responseBodyMode === 'full_duplex') return;
+    this.#finish();
+    this.#endedByUs = true;
+    this.#call.end();
+  }
+
+  #owesNothing(): boolean {
+    return this.#request.settled || (this.#request.fresh && this.#responseBegan);
+  }
+
+  #finish(): void {
+    this.#over = true;
+    this.#waiting.length = 0;
+    this.#request.closed();
+  }
+}

@@ -1,0 +1,21 @@
+import type { ExtProcObserver } from './observer.ts';
+import type { RequestPicker } from './request-picker.ts';
+
+export interface ExtProcOptions {
+  readonly picker: RequestPicker;
+  readonly observer: ExtProcObserver;
+  /**
+   * Header that carries the destination to gateways that read no metadata (decisions 21): a lower-case name, empty for
+   * none, `auto` for the protocol's own name on full-duplex streams. Never sent to Envoys that we configured.
+   */
+  readonly destinationHeader: string;
+  /** Longest wait for a decision in milliseconds; then the request passes without a pick. 250 by decisions 11. */
+  readonly decisionTimeoutMs: number;
+  /** Bytes of a body collected in full duplex before its beginning has to do. */
+  readonly collectLimitBytes: number;
+}
+
+/** The options, with what is worked out of them once. */
+export interface ExtProcSettings extends ExtProcOptions {
+  readonly controlHeaders: ReadonlySet<string>;
+}
