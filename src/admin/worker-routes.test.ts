@@ -113,7 +113,12 @@ describe('interface 9 changes of workers', () => {
       message: expect.stringMatching(/./),
     });
     expect(answer.headers.get('location')).toBe(location);
-    expect((await bench.ask('GET', location)).json).toMatchObject({ name: 'new', status: 'pending', source: 'api' });
+    expect((await bench.ask('GET', location)).json).toMatchObject({
+      name: 'new',
+      status: 'pending',
+      is_healthy: false,
+      source: 'api',
+    });
   });
 
   it.each(['http://127.0.0.1:8000', 'http://127.0.0.1:8000/'])('POST of %s again is 409', async (url) => {
