@@ -208,7 +208,8 @@ describe('envoy 9.4 and 9.5 kinds of entries', () => {
     ['of a clock behind ours as it is', 60_000, 60_000],
     ['never below zero when clocks disagree', -400, 0],
   ])('measures the lag %s', (_, behindMs, expected) => {
-    const startTime = new Date(WALL_NOW - behindMs - 2000);
+    const startMs = WALL_NOW - behindMs - 2000;
+    const startTime = { seconds: BigInt(Math.floor(startMs / 1000)), nanos: (startMs % 1000) * 1e6 };
     send(entry({ startTime, duration: { seconds: 2n, nanos: 0 } }));
 
     expect(seen.lags).toEqual([expected]);

@@ -2,6 +2,7 @@ import type { Address } from '../../gen/envoy/config/core/v3/address.ts';
 import type { Metadata } from '../../gen/envoy/config/core/v3/base.ts';
 import type { AccessLogCommon, HTTPAccessLogEntry } from '../../gen/envoy/data/accesslog/v3/accesslog.ts';
 import type { Duration } from '../../gen/google/protobuf/duration.ts';
+import type { Timestamp } from '../../gen/google/protobuf/timestamp.ts';
 import type { RequestEnd } from '../../picker/request-end.ts';
 import { canonicalAddress } from '../../workers/address.ts';
 
@@ -44,7 +45,7 @@ export function readEnd(pickId: string, entry: HTTPAccessLogEntry, common: Acces
 /** Milliseconds from the end of the request to `wallNow`; undefined when the entry does not say when it began. */
 export function lagOf(common: AccessLogCommon, wallNow: number): number | undefined {
   if (common.startTime === undefined) return undefined;
-  return Math.max(0, wallNow - (common.startTime.getTime() + durationOf(common)));
+  return Math.max(0, wallNow - (milliseconds(common.startTime, 0) + durationOf(common)));
 }
 
 function durationOf(common: AccessLogCommon): number {
@@ -75,6 +76,6 @@ function socketAddress(address: Address | undefined): string {
   return canonicalAddress(ip, portSpecifier.value);
 }
 
-function milliseconds(duration: Duration | undefined, absent: number): number {
-  return duration === undefined ? absent : Number(duration.seconds ?? 0n) * 1000 + (duration.nanos ?? 0) / 1e6;
+function milliseconds(time: Duration | Timestamp | undefined, absent: number): number {
+  return time === undefined ? absent : Number(time.seconds ?? 0n) * 1000 + (time.nanos ?? 0) / 1e6;
 }

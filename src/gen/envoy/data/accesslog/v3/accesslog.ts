@@ -56,7 +56,7 @@ export interface HTTPAccessLogEntry {
 }
 
 export interface AccessLogCommon {
-  startTime?: Date | undefined;
+  startTime?: Timestamp | undefined;
   timeToFirstUpstreamRxByte?: Duration | undefined;
   timeToLastDownstreamTxByte?: Duration | undefined;
   duration?: Duration | undefined;
@@ -196,7 +196,7 @@ function createBaseAccessLogCommon(): AccessLogCommon {
 export const AccessLogCommon: MessageFns<AccessLogCommon> = {
   encode(message: AccessLogCommon, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.startTime !== undefined) {
-      Timestamp.encode(toTimestamp(message.startTime), writer.uint32(42).fork()).join();
+      Timestamp.encode(message.startTime, writer.uint32(42).fork()).join();
     }
     if (message.timeToFirstUpstreamRxByte !== undefined) {
       Duration.encode(message.timeToFirstUpstreamRxByte, writer.uint32(74).fork()).join();
@@ -258,7 +258,7 @@ export const AccessLogCommon: MessageFns<AccessLogCommon> = {
               break;
             }
 
-            message.startTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            message.startTime = Timestamp.decode(reader, reader.uint32());
             continue;
           }
           case 9: {
@@ -779,18 +779,6 @@ export const HTTPResponseProperties: MessageFns<HTTPResponseProperties> = {
     }
   },
 };
-
-function toTimestamp(date: Date): Timestamp {
-  const seconds = BigInt(Math.trunc(date.getTime() / 1_000));
-  const nanos = (date.getTime() % 1_000) * 1_000_000;
-  return { seconds, nanos };
-}
-
-function fromTimestamp(t: Timestamp): Date {
-  let millis = (globalThis.Number(t.seconds?.toString()) || 0) * 1_000;
-  millis += (t.nanos || 0) / 1_000_000;
-  return new globalThis.Date(millis);
-}
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
