@@ -68,8 +68,8 @@ describe('other routes', () => {
     });
   });
 
-  it('GET /config shows the settings without secrets', async () => {
-    expect((await bench.ask('GET', '/config')).json).toEqual({ policy: 'round_robin', pin_store: 'redis://***@h:1' });
+  it('GET /config shows the effective settings', async () => {
+    expect((await bench.ask('GET', '/config')).json).toEqual({ policy: 'round_robin', max_pins: 7 });
   });
 
   it('GET /metrics is text of both kinds that parses', async () => {

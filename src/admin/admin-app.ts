@@ -6,7 +6,6 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
 import { BearerKeys } from './bearer-keys.ts';
 import type { FleetAdmin } from './fleet-admin.ts';
-import { maskSecrets } from './mask-secrets.ts';
 import { metricsRoute } from './metrics-route.ts';
 import { probeRoutes } from './probe-routes.ts';
 import type { ServiceState } from './readiness.ts';
@@ -25,7 +24,7 @@ export interface AdminParts extends MetricsParts {
   readonly fleet: FleetAdmin;
   readonly pins: Pick<PinStore, 'size'>;
   readonly state: () => ServiceState;
-  /** Effective settings as plain data; secrets are masked here. */
+  /** Effective settings as plain data, secrets masked. */
   readonly config: () => unknown;
   /** `--control-plane-api-keys`; with none, every route is open. */
   readonly keys: readonly ApiKey[];
@@ -47,7 +46,7 @@ export function createAdminApp(parts: AdminParts): AdminApp {
     metricsRoute(metrics, processMetrics, 'user'),
     ...workerRoutes(fleet, log),
     { method: 'GET', path: '/v1/models', access: 'user', handle: () => modelList(fleet, parts.startedAt) },
-    { method: 'GET', path: '/config', access: 'user', handle: () => Response.json(maskSecrets(parts.config())) },
+    { method: 'GET', path: '/config', access: 'user', handle: () => Response.json(parts.config()) },
     { method: 'GET', path: '/', access: 'user', handle: () => statusPage(parts) },
   ];
   return createRouter(routes, new BearerKeys(parts.keys), log);

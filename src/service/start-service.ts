@@ -4,6 +4,7 @@ import { createAdminApp, createMetricsApp } from '../admin/admin-app.ts';
 import { bindFleetMetrics, bindPinMetrics } from '../admin/fleet-metrics.ts';
 import { listenAdmin } from '../admin/listen-admin.ts';
 import type { Loaded } from '../config/load-settings.ts';
+import { publicSettings } from '../config/public-settings.ts';
 import { AccessLogService } from '../envoy/access-log/access-log-service.ts';
 import { EndpointService } from '../envoy/endpoints/endpoint-service.ts';
 import { workerStamp } from '../envoy/endpoints/worker-stamp.ts';
@@ -151,7 +152,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
     fleet: registry,
     pins,
     state: () => ({ draining, endOfRequest: ends.logStreams > 0 ? 'access_log' : 'age' }),
-    config: () => effective,
+    config: () => publicSettings(effective),
     keys: settings.controlPlaneApiKeys,
     version: options.version,
     startedAt: Math.floor(Date.now() / 1000),

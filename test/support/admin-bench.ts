@@ -35,7 +35,7 @@ export class AdminBench {
       metrics,
       processMetrics: startProcessMetrics(),
       state: () => this.state,
-      config: () => ({ policy: 'round_robin', pin_store: 'redis://u:hunter2@h:1' }),
+      config: () => ({ policy: 'round_robin', max_pins: 7 }),
       keys: [],
       log: createLog({ level: 'debug', json: true, destination: { write: (line: string) => this.logged.push(line) } }),
       version: '1.2.3',
