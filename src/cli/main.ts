@@ -1,10 +1,11 @@
+import { demoCommand } from './commands/demo.ts';
 import { envoyConfigCommand } from './commands/envoy-config.ts';
 import { serveCommand } from './commands/serve.ts';
 import { simCommand } from './commands/sim.ts';
 import { workersCommand } from './commands/workers.ts';
 import { runProgram } from './program.ts';
 
-const COMMANDS = [serveCommand, simCommand, envoyConfigCommand, workersCommand];
+const COMMANDS = [serveCommand, demoCommand, simCommand, envoyConfigCommand, workersCommand];
 
 // A reader that went away (`smg-envoy … | head`) is no failure of ours.
 for (const stream of [process.stdout, process.stderr]) {

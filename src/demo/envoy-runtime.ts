@@ -107,6 +107,9 @@ function run(command: string, args: readonly string[]): Promise<string | undefin
   return new Promise((resolve) => {
     let text = '';
     const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    const end = (): unknown => child.kill();
+    process.once('exit', end);
+    child.once('close', () => process.off('exit', end));
     child.stderr.on('data', (chunk: Buffer) => {
       text = (text + chunk.toString()).slice(-2000);
     });
