@@ -54,6 +54,18 @@ describe('policies 1.8 requests to consistent_hashing, three eligible', () => {
     expect(out.map((ids) => pick({ key }, ids)[0])).toEqual(owners);
   });
 
+  it('goes by each request, also when keys alternate', () => {
+    const policy = create();
+    const at = (key: string) => policy.pick(makePlacement(members, { key }))?.id;
+
+    expect(['user-1', 'user-2', 'user-1', 'user-1'].map(at)).toEqual([
+      'http://w3:8000',
+      'http://w2:8000',
+      'http://w3:8000',
+      'http://w3:8000',
+    ]);
+  });
+
   it('names the successors on the ring', () => {
     const policy = create();
     const placement = makePlacement(members, { key: 'user-2' });

@@ -1,0 +1,459 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { makeWorker, TestFleet } from '../../test/support/fleet.ts';
+import { type DriverOptions, makeRequest, type RequestParts, RouterDriver } from '../../test/support/routing.ts';
+import { ASSIGNMENT_MODES } from './assignment.ts';
+import { BUILT_POLICY_NAMES, type BuiltPolicyName } from './policy-name.ts';
+import { KEY_ORDERS } from './routing-keys.ts';
+
+const OFF = { override: false };
+
+function fleetOf(...ids: readonly string[]): TestFleet {
+  return new TestFleet(ids);
+}
+
+function drive(options: DriverOptions = {}, ...ids: readonly string[]): RouterDriver {
+  return new RouterDriver(fleetOf(...(ids.length > 0 ? ids : ['A', 'B', 'C'])), options);
+}
+
+describe('sticky-sessions 3.1 which policies are sticky', () => {
+  it.each([
+    { policy: 'round_robin', on: '7:unknown:s:k', off: null },
+    { policy: 'random', on: '7:unknown:s:k', off: null },
+    { policy: 'passthrough', on: '7:unknown:s:k', off: null },
+    { policy: 'manual', on: 'manual:s:k', off: 'manual:s:k' },
+    { policy: 'consistent_hashing', on: null, off: null },
+  ] as const)('$policy pins under $on with the override, $off without', ({ policy, on, off }) => {
+    const request = { key: 'k' };
+
+    expect(drive({ policy }).place(request).pinKey).toBe(on);
+    expect(drive({ policy, keys: OFF }).place(request).pinKey).toBe(off);
+  });
+
+  it('leaves unkeyed requests to the policy, and its rotation alone on a hit', () => {
+    const driver = drive();
+    const ids = [{}, { key: 'k' }, { key: 'k' }, {}, { key: 'k' }, {}].map((parts) => driver.place(parts).worker.id);
+
+    expect(ids).toEqual(['A', 'B', 'B', 'C', 'B', 'A']);
+  });
+
+  it('sends six new keys round, and their second turns back', () => {
+    const driver = drive();
+    const at = (n: number) => driver.place({ rid: `key-${n}` }).worker.id;
+
+    expect([0, 1, 2, 3, 4, 5].map(at)).toEqual(['A', 'B', 'C', 'A', 'B', 'C']);
+    expect([5, 0, 3, 1].map(at)).toEqual(['C', 'A', 'A', 'B']);
+  });
+
+  it.each(BUILT_POLICY_NAMES)('tells the real name of %s also when a pin decides', (policy) => {
+    const driver = drive({ policy });
+    driver.place({ key: 'k' });
+
+    expect(driver.place({ key: 'k' }).policy).toBe(policy);
+  });
+});
+
+describe('sticky-sessions 2.4 key of the pin', () => {
+  it.each([
+    { policy: 'round_robin', parts: { rid: 'conv', key: 'x' }, pin: '7:unknown:s:conv', source: 'rid' },
+    { policy: 'round_robin', parts: { key: 'conv_t2' }, pin: '7:unknown:s:conv', source: 'header' },
+    { policy: 'manual', parts: { rid: 'conv', key: 'x' }, pin: 'manual:s:conv', source: null },
+    { policy: 'manual', parts: { key: 'conv_t2' }, pin: 'manual:s:conv_t2', source: null },
+    { policy: 'consistent_hashing', parts: { rid: 'conv', key: 'x' }, pin: null, source: null },
+  ] as const)('$policy with $parts: $pin, source $source', ({ policy, parts, pin, source }) => {
+    const decision = drive({ policy }).place(parts);
+
+    expect([decision.pinKey, decision.trail.keySource]).toEqual([pin, source]);
+  });
+
+  it('follows the configured order', () => {
+    const pin = (order: (typeof KEY_ORDERS)[number]) => drive({ keys: { order } }).place({ rid: 'r', key: 'h' }).pinKey;
+
+    expect(KEY_ORDERS.map(pin)).toEqual(['7:unknown:s:r', '7:unknown:s:h', '7:unknown:s:h']);
+  });
+});
+
+describe('sticky-sessions 2.6 load key beside the pin key', () => {
+  it('is one counter for two pins of manual', () => {
+    const driver = drive({ policy: 'manual' });
+    const [one, two] = [driver.place({ key: 'conv_t1' }), driver.place({ key: 'conv_t2' })];
+
+    expect([one.pinKey, two.pinKey]).toEqual(['manual:s:conv_t1', 'manual:s:conv_t2']);
+    expect([one.loadKey, two.loadKey]).toEqual(['conv', 'conv']);
+  });
+
+  it.each([
+    { policy: 'round_robin', keys: OFF, parts: { key: 'k_t1' }, load: 'k_t1' },
+    { policy: 'round_robin', keys: {}, parts: { rid: 'r', key: 'k' }, load: 'r' },
+    { policy: 'consistent_hashing', keys: {}, parts: { rid: 'r' }, load: 'r' },
+    { policy: 'manual', keys: OFF, parts: { key: 'k'.repeat(200) }, load: null },
+    { policy: 'round_robin', keys: {}, parts: {}, load: null },
+  ] as const)('$policy with $parts counts as $load', ({ policy, keys, parts, load }) => {
+    expect(drive({ policy, keys }).place(parts).loadKey).toBe(load);
+  });
+});
+
+describe('sticky-sessions 5 scenarios', () => {
+  it('override on, target worker and rid under another policy: rid, the target is ignored', () => {
+    const decision = drive().place({ target: '2', rid: 'a' });
+
+    expect([decision.worker.id, decision.pinKey, decision.strict]).toEqual(['A', '7:unknown:s:a', false]);
+  });
+
+  it('override on, consistent_hashing, target worker 0 and rid: worker 0', () => {
+    const decision = drive({ policy: 'consistent_hashing' }).place({ target: '0', rid: 'a' });
+
+    expect([decision.worker.id, decision.trail.ringBranch]).toEqual(['A', 'target_worker_hit']);
+  });
+
+  it('override on, a key that is pinned: the pin wins over what the policy would do', () => {
+    const driver = drive();
+    driver.place({ rid: 'a' });
+    driver.place({});
+
+    expect(driver.place({ rid: 'a' }).worker.id).toBe('A');
+  });
+
+  it('override off, a keyed request on round_robin: the key is ignored', () => {
+    const driver = drive({ keys: OFF });
+
+    expect([1, 2, 3].map(() => driver.place({ key: 'k', rid: 'r' }).worker.id)).toEqual(['A', 'B', 'C']);
+    expect(driver.pins.size).toBe(0);
+  });
+
+  it.each([
+    { headers: [['authorization', 'token']], parts: { rid: 'r', key: 'h' }, on: 'r', off: 'h' },
+    { headers: [['authorization', 'token']], parts: { key: 'h' }, on: 'h', off: 'h' },
+    { headers: [['authorization', 'token']], parts: {}, on: 'token', off: 'token' },
+  ] satisfies { headers: RequestParts['headers']; parts: RequestParts; on: string; off: string }[])(
+    'consistent_hashing with $parts goes by $on with the override, $off without',
+    ({ headers, parts, on, off }) => {
+      const at = (keys: { override: boolean }, asked: RequestParts) =>
+        drive({ policy: 'consistent_hashing', keys }, 'a', 'b', 'c', 'd', 'e', 'f', 'g').place(asked).worker.id;
+      const only = (key: string) => at(OFF, { key });
+
+      expect(at({ override: true }, { ...parts, headers })).toBe(only(on));
+      expect(at(OFF, { ...parts, headers })).toBe(only(off));
+    },
+  );
+});
+
+describe('sticky-sessions 3.8 manual', () => {
+  it('does not pin without a key', () => {
+    const driver = drive({ policy: 'manual' });
+
+    const decision = driver.place({});
+
+    expect([decision.trail.stickyBranch, decision.pinKey, decision.write]).toEqual(['no_routing_id', null, null]);
+    expect(driver.pins.size).toBe(0);
+  });
+
+  it('shares a pin between models', () => {
+    const driver = drive({ policy: 'manual', random: Math.random });
+    const { worker } = driver.place({ key: 'k', model: 'm' });
+
+    const other = driver.place({ key: 'k', model: 'n' });
+
+    expect([other.worker, other.trail.stickyBranch]).toEqual([worker, 'occupied_hit']);
+  });
+
+  it.each([{ parts: { key: 'k' } }, { parts: {} }])('says so when nobody is available: $parts', ({ parts }) => {
+    const driver = drive({ policy: 'manual' });
+    driver.fleet.set('down', 'A', 'B', 'C');
+
+    expect(driver.route(parts)).toMatchObject({
+      kind: 'refused',
+      reason: 'no_available_workers',
+      policy: 'manual',
+      trail: { stickyBranch: 'no_healthy_workers' },
+    });
+  });
+});
+
+describe('sticky-sessions 3.9 first requests at once', () => {
+  it.each(['round_robin', 'manual'] as const)('%s: the losers of a commit follow the winner', (policy) => {
+    const driver = drive({ policy, random: Math.random });
+    const decided = Array.from({ length: 5 }, () => driver.decide({ key: 'k' }));
+    expect(decided.every((outcome) => outcome.kind === 'placed' && outcome.write !== null)).toBe(true);
+
+    const settled = decided.map((outcome) => {
+      if (outcome.kind === 'placed' && driver.commit(outcome)) return outcome.worker.id;
+      return driver.place({ key: 'k' }).worker.id;
+    });
+
+    expect(new Set(settled).size).toBe(1);
+    expect(driver.candidates(policy === 'manual' ? 'manual:s:k' : '7:unknown:s:k')).toEqual([settled[0]]);
+  });
+
+  it('lets one of two re-placements of a stale key win', () => {
+    const driver = drive();
+    driver.place({ key: 'k' });
+    driver.fleet.set('down', 'A');
+    const [one, two] = [driver.decide({ key: 'k' }), driver.decide({ key: 'k' })];
+    if (one.kind !== 'placed' || two.kind !== 'placed') throw new Error('both must be placed');
+    expect(one.worker).not.toBe(two.worker);
+
+    expect(driver.commit(one)).toBe(true);
+    expect(driver.commit(two)).toBe(false);
+
+    expect(driver.place({ key: 'k' }).worker).toBe(one.worker);
+  });
+});
+
+describe('sticky-sessions 3.12 models', () => {
+  const fleet = () =>
+    new TestFleet(['a1', 'a2', 'b1', 'b2', 'c1', 'c2'].map((id) => makeWorker(id, { models: [id[0]!] })));
+
+  it('keeps one pin for each model of a key', () => {
+    const driver = new RouterDriver(fleet());
+    const first = ['a', 'b', 'c'].map((model) => driver.place({ rid: 'shared', model }).worker.id);
+
+    const again = ['a', 'b', 'c', 'a', 'b'].map((model) => driver.place({ rid: 'shared', model }).worker.id);
+
+    expect(first).toEqual(['a1', 'b1', 'c1']);
+    expect(again).toEqual(['a1', 'b1', 'c1', 'a1', 'b1']);
+    expect(driver.pins.size).toBe(3);
+  });
+
+  it('shares the counter of the load key between them', () => {
+    const driver = new RouterDriver(new TestFleet(['A', 'B']));
+    driver.hold({ rid: 'k', model: 'm' });
+    driver.fleet.load('A').begin('k');
+
+    expect(driver.place({ rid: 'k', model: 'm' }).trail.stickyBranch).toBe('cap_respill');
+  });
+});
+
+describe('sticky-sessions 7.2 refusals', () => {
+  it('does not know a model that no worker knows', () => {
+    const driver = new RouterDriver(new TestFleet([makeWorker('a', { models: ['m'] })]));
+
+    expect(driver.route({ model: 'nope', rid: 'x' })).toMatchObject({
+      kind: 'refused',
+      reason: 'model_not_found',
+      model: 'nope',
+    });
+  });
+
+  it('knows a model whose workers are all down', () => {
+    const driver = new RouterDriver(new TestFleet([makeWorker('a', { models: ['m'] })]));
+    driver.fleet.set('down', 'a');
+
+    expect(driver.route({ model: 'm' })).toMatchObject({ reason: 'no_available_workers', model: 'm' });
+  });
+
+  it('has nobody in an empty fleet', () => {
+    expect(new RouterDriver(new TestFleet([])).route({})).toMatchObject({
+      reason: 'no_available_workers',
+      model: 'unknown',
+    });
+  });
+
+  it('blames no model when a request names none and there is no pool for it', () => {
+    const { router, fleet } = drive();
+    const snapshot = { ...fleet.snapshot, pool: () => undefined };
+
+    expect(router.decide(makeRequest(), snapshot, 0, Math.random)).toMatchObject({
+      reason: 'no_available_workers',
+      model: 'unknown',
+    });
+  });
+
+  it.each(BUILT_POLICY_NAMES)('has nobody under %s when all are down', (policy) => {
+    const driver = drive({ policy });
+    driver.fleet.set('down', 'A', 'B', 'C');
+
+    expect(driver.route({})).toMatchObject({
+      reason: 'no_available_workers',
+      trail: { ringBranch: policy === 'consistent_hashing' ? 'no_healthy_workers' : null },
+    });
+  });
+
+  it('refuses a missed target, whatever the keys', () => {
+    const outcome = drive({ policy: 'consistent_hashing' }).route({ target: '7', key: 'k', rid: 'r' });
+
+    expect(outcome).toMatchObject({ reason: 'no_available_workers', trail: { ringBranch: 'target_worker_miss' } });
+  });
+});
+
+describe('sticky-sessions 11.4 destinations', () => {
+  const ids = (outcome: ReturnType<RouterDriver['place']>) =>
+    [outcome.worker, ...outcome.fallbacks].map(({ id }) => id);
+
+  it('names the next in rotation after the chosen one', () => {
+    expect(ids(drive({}, 'A', 'B', 'C', 'D').place({}))).toEqual(['A', 'B', 'C']);
+  });
+
+  it('names the other worker of the pin first', () => {
+    const driver = drive({}, 'A', 'B', 'C', 'D');
+    driver.pins.put('7:unknown:s:k', ['A', 'D'], 0, 0);
+
+    expect(ids(driver.place({ key: 'k' }))).toEqual(['A', 'D', 'B']);
+  });
+
+  it('names the old worker after a request was placed again for its load', () => {
+    const driver = drive({}, 'A', 'B', 'C', 'D');
+    driver.pins.put('7:unknown:s:k', ['C', 'D'], 0, 0);
+    driver.fleet.load('C').begin('k', 2);
+
+    expect(ids(driver.place({ key: 'k' }))).toEqual(['A', 'C', 'B']);
+  });
+
+  it('passes over another worker of the pin that is down', () => {
+    const driver = drive({}, 'A', 'B', 'C', 'D');
+    driver.pins.put('7:unknown:s:k', ['A', 'D'], 0, 0);
+    driver.fleet.set('down', 'D');
+
+    expect(ids(driver.place({ key: 'k' }))).toEqual(['A', 'B', 'C']);
+  });
+
+  it('names the successors on the ring', () => {
+    const driver = drive({ policy: 'consistent_hashing' }, 'http://w1:8000', 'http://w2:8000', 'http://w3:8000');
+
+    expect(ids(driver.place({ key: 'user-2' }))).toEqual(['http://w2:8000', 'http://w3:8000', 'http://w1:8000']);
+  });
+
+  it.each([
+    { fallbacks: 0, count: 1 },
+    { fallbacks: 1, count: 2 },
+    { fallbacks: 9, count: 4 },
+  ])('are $count of four workers with $fallbacks fallbacks', ({ fallbacks, count }) => {
+    const driver = drive({ fallbacks }, 'A', 'B', 'C', 'D');
+    driver.pins.put('7:unknown:s:k', ['A', 'D'], 0, 0);
+
+    expect(ids(driver.place({}))).toHaveLength(count);
+    expect(ids(driver.place({ key: 'k' }))).toHaveLength(count);
+  });
+
+  it('is one alone for a strict target', () => {
+    const decision = drive({ policy: 'consistent_hashing' }).place({ target: '1' });
+
+    expect([ids(decision), decision.strict]).toEqual([['B'], true]);
+  });
+});
+
+describe('sticky-sessions 11.4 after another worker served', () => {
+  it.each([
+    { what: 'delegate', options: {}, after: ['B', 'A'] },
+    { what: 'min_load', options: { mode: 'min_load' }, after: ['A', 'B'] },
+    { what: 'manual', options: { policy: 'manual', mode: 'delegate' }, after: ['A', 'B'] },
+  ] satisfies { what: string; options: DriverOptions; after: string[] }[])(
+    '$what stores $after',
+    ({ options, after }) => {
+      const { router } = drive(options);
+
+      expect(router.afterServed(['A'], 'B')).toEqual(after);
+      expect(router.afterServed(['A', 'B'], 'A')).toBeNull();
+    },
+  );
+
+  it('sends the next request of the key to the worker that served, under delegate', () => {
+    const driver = drive();
+    const { pinKey } = driver.place({ key: 'k' });
+    const pin = driver.pins.peek(pinKey!)!;
+    driver.pins.put(pinKey!, driver.router.afterServed(pin.candidates, 'C')!, pin.version, 1);
+
+    expect(driver.place({ key: 'k' }).worker.id).toBe('C');
+  });
+});
+
+describe('every decision', () => {
+  const parts = fc.record(
+    {
+      rid: fc.constantFrom('r1', 'r2'),
+      key: fc.constantFrom('k1', 'k2_t1', ''),
+      target: fc.constantFrom('0', '9'),
+    },
+    { requiredKeys: [] },
+  );
+  const states = fc.constantFrom('up', 'up', 'down', 'draining');
+  const round = fc.record({ states: fc.tuple(states, states, states, states), parts });
+  const options = fc.record({
+    policy: fc.constantFrom<BuiltPolicyName>(...BUILT_POLICY_NAMES),
+    mode: fc.constantFrom(...ASSIGNMENT_MODES),
+    override: fc.boolean(),
+    order: fc.constantFrom(...KEY_ORDERS),
+    fallbacks: fc.nat(4),
+  });
+  const WORKERS = ['A', 'B', 'C', 'D'] as const;
+  type Drawn<A> = A extends fc.Arbitrary<infer T> ? T : never;
+
+  function run(chosen: Drawn<typeof options>, rounds: readonly Drawn<typeof round>[]) {
+    let seed = 1;
+    const random = () => {
+      seed = (seed * 16807) % 2147483647;
+      return seed / 2147483647;
+    };
+    const driver = new RouterDriver(fleetOf(...WORKERS), {
+      policy: chosen.policy,
+      mode: chosen.mode,
+      keys: { override: chosen.override, order: chosen.order },
+      fallbacks: chosen.fallbacks,
+      random,
+    });
+    return rounds.map((each) => {
+      for (const [i, id] of WORKERS.entries()) driver.fleet.set(each.states[i]!, id);
+      const remembered = new Set(driver.pins.list(100, null, 1).pins.flatMap((pin) => pin.candidates));
+      const outcome = driver.route(each.parts);
+      if (outcome.kind === 'placed') driver.fleet.load(outcome.worker.id).begin(outcome.loadKey);
+      return { outcome, remembered, fleet: driver.fleet.snapshot };
+    });
+  }
+
+  it('names only workers that can serve, each once, at most 1 + fallbacks', () => {
+    fc.assert(
+      fc.property(options, fc.array(round, { maxLength: 12 }), (chosen, rounds) => {
+        for (const { outcome, remembered, fleet } of run(chosen, rounds)) {
+          if (outcome.kind === 'refused') continue;
+          const named = [outcome.worker, ...outcome.fallbacks];
+          expect(named.length).toBeLessThanOrEqual(1 + chosen.fallbacks);
+          expect(new Set(named).size).toBe(named.length);
+          for (const worker of named) {
+            expect(fleet.byId(worker.id)).toBe(worker);
+            expect(worker.placeable || (worker.keepsPins && remembered.has(worker.id))).toBe(true);
+          }
+        }
+      }),
+    );
+  });
+
+  it('refuses only a missed target or when no worker can take the request', () => {
+    fc.assert(
+      fc.property(options, fc.array(round, { maxLength: 12 }), (chosen, rounds) => {
+        for (const { outcome, fleet } of run(chosen, rounds)) {
+          if (outcome.kind === 'placed' || outcome.trail.ringBranch === 'target_worker_miss') continue;
+          expect(fleet.workers.some((worker) => worker.placeable)).toBe(false);
+        }
+      }),
+    );
+  });
+
+  it('is the same for the same inputs', () => {
+    fc.assert(
+      fc.property(options, fc.array(round, { maxLength: 12 }), (chosen, rounds) => {
+        const shown = () =>
+          run(chosen, rounds).map(({ outcome }) =>
+            outcome.kind === 'refused'
+              ? outcome
+              : { ...outcome, worker: outcome.worker.id, fallbacks: outcome.fallbacks.map(({ id }) => id) },
+          );
+
+        expect(shown()).toEqual(shown());
+      }),
+    );
+  });
+
+  it('writes only the key that it names, with its own worker on the list', () => {
+    fc.assert(
+      fc.property(options, fc.array(round, { maxLength: 12 }), (chosen, rounds) => {
+        for (const { outcome } of run(chosen, rounds)) {
+          if (outcome.kind === 'refused' || outcome.write === null) continue;
+          expect(outcome.write.key).toBe(outcome.pinKey);
+          expect(outcome.write.candidates).toContain(outcome.worker.id);
+          expect(outcome.write.candidates.length).toBeLessThanOrEqual(2);
+          expect(new Set(outcome.write.candidates).size).toBe(outcome.write.candidates.length);
+        }
+      }),
+    );
+  });
+});
