@@ -19,7 +19,7 @@ export function fromEnv(env: Env, problems: string[], warnings: string[]): Map<A
       continue;
     }
     const words = setting.type.arity === 'many' ? text.split(/\s+/).filter((word) => word !== '') : [text.trim()];
-    const result = check(setting, setting.type.fromWords(words), 'env', name, '=', textOf(text));
+    const result = check(setting, setting.type.fromWords(words), 'env', name, textOf(text));
     if ('problem' in result) {
       problems.push(result.problem);
       continue;

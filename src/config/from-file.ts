@@ -91,7 +91,7 @@ class FileReader implements FileValues {
     const raw = rawOf(value, setting.type.textual === true);
     const index = Array.isArray(raw) ? firstBad(setting.type.schema, raw) : undefined;
     const at = index === undefined ? value.at() : value.at([index]);
-    const result = check(setting, raw, 'file', inFile(at, key), ': ', textOf(raw));
+    const result = check(setting, raw, 'file', inFile(at, key), textOf(raw));
     if ('problem' in result) {
       this.problems.push(result.problem);
       return undefined;

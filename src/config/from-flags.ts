@@ -57,7 +57,7 @@ function single(key: AnyKey, uses: readonly FlagUse[], problems: string[]): Give
 
 function judge(key: AnyKey, flag: string, words: readonly string[], problems: string[]): Given | undefined {
   const setting = settingOf(key);
-  const result = check(setting, setting.type.fromWords(words), 'flag', flag, ' ', textOf(words.join(' ')));
+  const result = check(setting, setting.type.fromWords(words), 'flag', flag, textOf(words.join(' ')));
   if ('given' in result) return result.given;
   problems.push(result.problem);
   return undefined;

@@ -13,17 +13,13 @@ export interface Given {
   readonly name: string;
 }
 
+/** What stands between the name of a setting and its value, as its source writes them. */
+export const SEPARATORS: Readonly<Record<Source, string>> = { default: ' ', file: ': ', env: '=', flag: ' ' };
+
 export type Checked = { readonly given: Given } | { readonly problem: string };
 
-/** Checks a raw value of a setting. `shown` is its text for the message; `separator` joins name and text there. */
-export function check(
-  setting: Setting,
-  raw: unknown,
-  source: Source,
-  name: string,
-  separator: string,
-  shown: string,
-): Checked {
+/** Checks a raw value of a setting. `shown` is its text for the message. */
+export function check(setting: Setting, raw: unknown, source: Source, name: string, shown: string): Checked {
   const result = setting.type.schema.safeParse(raw);
   if (result.success) return { given: { value: result.data, source, name } };
   const issue = result.error.issues[0];
@@ -32,7 +28,7 @@ export function check(
   // A message of our own is about the value as a whole; the others say less than `allowed` does.
   const cause =
     issue?.code === 'custom' && issue.message !== 'Invalid input' ? issue.message : `expected ${setting.type.allowed}`;
-  return { problem: `${name}${separator}${quote(setting.mask?.(bad) ?? bad)}: ${cause}` };
+  return { problem: `${name}${SEPARATORS[source]}${quote(setting.mask?.(bad) ?? bad)}: ${cause}` };
 }
 
 /** Text of a raw value, short enough for a message. */

@@ -1,4 +1,15 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  visit,
+} from 'yaml';
 import { messageOf } from '../util/app-error.ts';
 
 /** One entry of a YAML mapping. */
@@ -39,6 +50,12 @@ export function readYaml(text: string, file: string, problems: string[]): YamlVa
   }
   for (const error of document.errors) problems.push(`${place(error.pos[0])}: ${firstLine(error.message)}`);
   if (document.errors.length > 0) return null;
+  visit(document, {
+    Alias: (_, alias) => {
+      if (alias.resolve(document) !== undefined) return;
+      problems.push(`${place(alias.range?.[0] ?? 0)}: alias *${alias.source} has no anchor`);
+    },
+  });
   return yamlValue(document.contents as Node | null, document, place, 0);
 }
 
