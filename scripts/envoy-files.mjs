@@ -1,28 +1,31 @@
-/**
- * Writes envoy/*.yaml, the output of `smg-envoy envoy-config` for the flags in envoy/cases.json. With --check nothing is
- * written, and a file that differs is an error.
- */
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { ensureBuild, root, say } from './setup.mjs';
+// Writes envoy/*.yaml, the output of `smg-envoy envoy-config` for the flags in envoy/cases.json. With --check it only
+// compares, and fails when one differs.
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { runnerImport } from 'vite';
 
-ensureBuild();
-const check = process.argv.includes('--check');
-const cases = JSON.parse(readFileSync(join(root, 'envoy', 'cases.json'), 'utf8'));
-const stale = [];
-for (const [file, flags] of Object.entries(cases)) {
-  const path = join(root, 'envoy', file);
-  const program = join(root, 'bin', 'smg-envoy.js');
-  // The environment may hold settings of the service, which do not belong into these files.
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SMG_')));
-  const text = execFileSync(process.execPath, [program, 'envoy-config', ...flags], { encoding: 'utf8', env });
-  if (existsSync(path) && readFileSync(path, 'utf8') === text) continue;
-  stale.push(file);
-  if (!check) writeFileSync(path, text);
+const root = fileURLToPath(new URL('..', import.meta.url));
+const load = async (path) =>
+  (await runnerImport(`${root}/${path}`, { root, configFile: false, logLevel: 'error' })).module;
+const { runProgram } = await load('src/cli/program.ts');
+const { envoyConfigCommand } = await load('src/cli/commands/envoy-config.ts');
+
+const cases = JSON.parse(await readFile(`${root}/envoy/cases.json`, 'utf8'));
+let stale = 0;
+for (const [name, flags] of Object.entries(cases)) {
+  let text = '';
+  const shell = { env: {}, out: (more) => (text += more), err: (more) => process.stderr.write(more) };
+  process.exitCode = await runProgram([envoyConfigCommand], ['envoy-config', ...flags], shell);
+  if (process.exitCode !== 0) break;
+  const file = `${root}/envoy/${name}`;
+  const old = await readFile(file, 'utf8').catch(() => undefined);
+  if (old === text) continue;
+  if (process.argv.includes('--check')) {
+    console.error(`envoy/${name} is stale: run node scripts/envoy-files.mjs`);
+    stale += 1;
+  } else {
+    await writeFile(file, text);
+    console.log(`wrote envoy/${name}`);
+  }
 }
-if (check && stale.length > 0) {
-  say(`envoy/: ${stale.join(', ')} differ from the generator; run node scripts/envoy-files.mjs`);
-  process.exit(1);
-}
-if (stale.length > 0) say(`envoy/: wrote ${stale.join(', ')}`);
+process.exitCode ||= stale === 0 ? 0 : 1;
