@@ -1,10 +1,11 @@
 /** The candidate that was most likely meant by a misspelt word, undefined when none is near. */
 export function suggest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
-  let bestDistance = Math.min(3, Math.floor(word.length / 3)) + 1;
+  let bestDistance = Math.min(3, Math.ceil(word.length / 3)) + 1;
   for (const candidate of candidates) {
-    if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
-    const distance = editDistance(word, candidate);
+    if (Math.abs(candidate.length - word.length) > bestDistance) continue;
+    // A word that was not written to its end is nearer than one with another letter.
+    const distance = editDistance(word, candidate) - (candidate.startsWith(word) ? 0.5 : 0);
     if (distance < bestDistance) {
       best = candidate;
       bestDistance = distance;
