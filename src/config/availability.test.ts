@@ -104,6 +104,7 @@ describe('settings of later versions', () => {
   it.each([
     ['--routing-key-sources rid,cookie:sid', 'cookie:sid'],
     ['--routing-key-sources query:k', 'query:k'],
+    ['--routing-key-sources rid', 'rid without headers'],
     ['--routing-key-sources headers,body:/user', 'body:/user'],
   ])('%s is refused by its source', (flags, source) => {
     expect(problemsOf({ flags })).toEqual([`--routing-key-sources ${source} is not supported by this version yet`]);

@@ -137,6 +137,7 @@ describe('names', () => {
     ['--worker-auto-recovery', 'removeUnhealthyWorkers', true],
     ['--no-remove-unhealthy-workers', 'removeUnhealthyWorkers', false],
     ['--no-worker-auto-recovery', 'removeUnhealthyWorkers', false],
+    ['--destination-header X-Dest', 'destinationHeader', 'x-dest'],
   ] as const)('%s sets %s', (flags, key: SettingKey, value) => {
     const loaded = load({ flags });
 
@@ -216,14 +217,14 @@ describe('decisions 39 key order', () => {
     ['--routing-key-order header-only', ['headers']],
     ['--routing-key-sources headers,rid', ['headers', 'rid']],
     ['--routing-key-sources headers rid', ['headers', 'rid']],
-    ['--routing-key-sources rid', ['rid']],
+    ['--routing-key-sources headers', ['headers']],
   ])('%s', (flags, expected) => {
     expect(load({ flags }).settings.routingKeySources).toEqual(expected);
   });
 
   it.each([
-    [{ flags: '--routing-key-order rid-first --routing-key-sources rid' }],
-    [{ flags: '--routing-key-order rid-first', file: 'routing_key_sources: [rid]' }],
+    [{ flags: '--routing-key-order rid-first --routing-key-sources headers' }],
+    [{ flags: '--routing-key-order rid-first', file: 'routing_key_sources: [headers]' }],
   ])('both together are an error: %j', (sources) => {
     expect(problemsOf(sources)).toEqual([expect.stringMatching(/routing-key-order and .*routing.key.sources/)]);
   });

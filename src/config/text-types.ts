@@ -17,7 +17,7 @@ export function headerName(): SettingType<string> {
   };
 }
 
-export function isHeaderName(name: string): boolean {
+function isHeaderName(name: string): boolean {
   return TOKEN.test(name);
 }
 

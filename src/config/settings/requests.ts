@@ -1,6 +1,6 @@
 import { available, later } from '../setting.ts';
-import { bool, choice, int, list, optional, real, text, U32 } from '../setting-types.ts';
-import { headerName, isHeaderName } from '../text-types.ts';
+import { bool, choice, int, list, optional, real, U32 } from '../setting-types.ts';
+import { headerName } from '../text-types.ts';
 
 const ENVOY = { group: 'Retries and Envoy', reload: 'envoy' } as const;
 const REQUESTS = { group: 'Requests', reload: 'live' } as const;
@@ -71,11 +71,11 @@ export const REQUEST_SETTINGS = {
     reload: 'restart',
   }),
   destinationHeader: available({
-    type: text('a header name, auto or off', isHeaderName, 'name|auto|off'),
+    type: { ...headerName(), allowed: 'a header name, auto or off', placeholder: 'name|auto|off' },
     default: 'auto',
     help: 'header that repeats the destination; auto: where a gateway reads headers',
     group: 'Retries and Envoy',
-    reload: 'live',
+    reload: 'restart',
   }),
   routedWorkerId: available({
     type: choice(['url', 'name', 'hash', 'off']),
@@ -90,6 +90,8 @@ export const REQUEST_SETTINGS = {
     default: 67_108_864,
     help: 'largest request body in bytes; a larger one is refused with 413',
     ...REQUESTS,
+    // The service's own receive limits follow from it.
+    reload: 'restart',
   }),
   maxBufferedRequestBytes: available({
     type: int({ unit: 'bytes' }),

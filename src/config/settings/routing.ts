@@ -1,15 +1,7 @@
-import { POLICY_NAMES, type PolicyName } from '../../routing/policy-name.ts';
+import { isBuiltPolicy, POLICY_NAMES, type PolicyName } from '../../routing/policy-name.ts';
 import { available, later, type SettingType } from '../setting.ts';
 import { bool, choice, int, list, optional, real, TIMER_SECS, text, U32 } from '../setting-types.ts';
 import { filePath, headerName } from '../text-types.ts';
-
-const POLICIES_TO_COME: ReadonlySet<PolicyName> = new Set<PolicyName>([
-  'power_of_two',
-  'least_load',
-  'cache_aware',
-  'prefix_hash',
-  'bucket',
-]);
 
 const spelling = new Map(POLICY_NAMES.map((name) => [name.replaceAll('_', ''), name]));
 
@@ -38,7 +30,7 @@ export const ROUTING_SETTINGS = {
     help: 'how a worker is chosen for a request without a pin',
     group: 'Routing',
     reload: 'live',
-    unavailable: (value) => (POLICIES_TO_COME.has(value) ? value : null),
+    unavailable: (value) => (isBuiltPolicy(value) ? null : value),
   }),
   implicitKeys: available({
     type: list(headerName(), { none: 'none' }),
@@ -92,7 +84,9 @@ export const ROUTING_SETTINGS = {
     help: 'where the key is looked for, in this order',
     group: 'Sticky sessions',
     reload: 'live',
-    unavailable: (items) => items.find((item) => item !== 'rid' && item !== 'headers') ?? null,
+    unavailable: (items) =>
+      items.find((item) => item !== 'rid' && item !== 'headers') ??
+      (items.includes('headers') ? null : 'rid without headers'),
   }),
   assignmentMode: available({
     type: optional(choice(ASSIGNMENT_MODES)),
