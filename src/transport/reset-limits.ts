@@ -1,12 +1,12 @@
 import http2 from 'node:http2';
 
-/** Resets per connection that Node >= 22.23 and 24.22 then allow: far above what Envoy does, low enough to be a limit. */
+/** Far above what Envoy does on one connection, low enough to be a limit. */
 const GENEROUS_RESETS = { streamResetBurst: 1_000_000, streamResetRate: 100_000 };
 
 /**
  * Runs `create` so that an HTTP/2 server it makes tolerates Envoy's resets. nghttp2 closes a connection after 1,000 resets
  * in a burst (envoy 3.3), which Envoy reaches in seconds without its graceful close, and grpc-js has no option to raise the
- * limit. Older Node releases ignore these options.
+ * limit. Node 20 ignores these options.
  */
 export function withGenerousResets<T>(create: () => T): T {
   const original = http2.createServer;

@@ -39,11 +39,6 @@ export class HeadView implements RequestHead {
     return undefined;
   }
 
-  has(name: string): boolean {
-    for (const entry of this.#entries) if (entry.key === name) return true;
-    return false;
-  }
-
   /** Those of `names` that are present, each once. */
   present(names: ReadonlySet<string>): readonly string[] {
     let found: string[] | null = null;
