@@ -13,4 +13,6 @@ export {
 } from './http.ts';
 export { accepts, freePort } from './ports.ts';
 export { noRedis, type RedisHandle, startRedis } from './redis.ts';
+export { Metrics, ServiceProcess } from './service-process.ts';
+export { envoyConfig, FAST_HEALTH, type Stack, type StackOptions, startStack } from './stack.ts';
 export { until } from './until.ts';
