@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest';
+import { changesIn, HEADERS_DO, pickOf, READ, REFUSAL, Stream } from './fixture.suite.ts';
+import type { BodyMode } from './message.ts';
+
+describe('envoy 5.1 and 6 what a pick changes', () => {
+  const PRESENT = {
+    'x-smg-target-worker': '1',
+    'x-smg-routing-tokens': '1,2',
+    'x-smg-priority': '1',
+    'x-smg-tenant-id': 't',
+    'x-smg-mcp': 'm',
+    'x-smg-decision': 'forged',
+    'x-gateway-destination-endpoint': '6.6.6.6:1',
+  };
+
+  it('removes only the control headers that are present (decisions 15)', () => {
+    expect(changesIn(new Stream().requestHeaders()[0])).toEqual({ set: {}, remove: [] });
+    expect(changesIn(new Stream().requestHeaders({ 'x-smg-mcp': 'm', 'x-smg-routing-key': 'k' })[0]).remove).toEqual([
+      'x-smg-mcp',
+    ]);
+    expect(changesIn(new Stream().requestHeaders(PRESENT)[0]).remove.sort()).toEqual(Object.keys(PRESENT).sort());
+  });
+
+  it('removes them in the header answer too when the decision comes later or fails', () => {
+    const later = new Stream();
+    later.picker.planned = READ;
+    const failing = new Stream();
+    failing.picker.answer = () => ({ kind: 'pass' });
+
+    expect(changesIn(later.requestHeaders(PRESENT)[0]).remove).toHaveLength(7);
+    expect(changesIn(later.requestBody('{}')[0])).toEqual({ set: {}, remove: [] });
+    expect(changesIn(failing.requestHeaders(PRESENT)[0]).remove).toHaveLength(7);
+  });
+
+  it('sets x-request-id when the picker says so', () => {
+    const stream = new Stream();
+    stream.picker.answer = () => pickOf('p1', { requestId: 'chatcmpl-9' });
+
+    expect(changesIn(stream.requestHeaders()[0]).set).toEqual({ 'x-request-id': 'chatcmpl-9' });
+  });
+
+  it.each([
+    ['none', 0],
+    ['none', 1],
+  ] as const)('marks a strict target in mode %s, answer %i (envoy 6.6)', (request, at) => {
+    const stream = new Stream({ request });
+    stream.picker.planned = at === 1 ? READ : HEADERS_DO;
+    stream.picker.answer = () => pickOf('p1', { strict: true, destination: '10.0.0.1:8000' });
+    stream.requestHeaders();
+    if (at === 1) stream.requestBody('{}');
+    const answer = stream.call.sent[at];
+
+    expect(answer?.dynamicMetadata?.['envoy.lb']).toEqual({
+      'x-gateway-destination-endpoint': '10.0.0.1:8000',
+      strict: '1',
+    });
+    expect(changesIn(answer).set).toEqual({ 'x-envoy-max-retries': '0' });
+  });
+
+  it('puts the decision into metadata picker / decision', () => {
+    const stream = new Stream();
+    stream.picker.answer = () => pickOf('p1', { decisionHeader: 'branch=vacant' });
+
+    expect(stream.requestHeaders()[0]?.dynamicMetadata?.['picker']).toEqual({
+      pick_id: 'p1',
+      decision: 'branch=vacant',
+    });
+  });
+
+  it.each(['a\r\nb', 'a\0', '\x7f', 'a\tb'])('leaves out a request id with control characters: %j', (requestId) => {
+    const stream = new Stream();
+    stream.picker.answer = () => pickOf('p1', { requestId });
+
+    expect(changesIn(stream.requestHeaders()[0]).set).toEqual({});
+    expect(stream.observer.notes).toContain('headerLeftOut:x-request-id');
+  });
+
+  it.each([
+    ['auto', 'none', {}, undefined],
+    ['auto', 'full_duplex', {}, 'x-gateway-destination-endpoint'],
+    ['auto', 'full_duplex', { 'x-smg-envoy': 'periodic=10' }, undefined],
+    ['', 'full_duplex', {}, undefined],
+    ['x-upstream', 'none', {}, 'x-upstream'],
+    ['x-upstream', 'none', { 'x-smg-envoy': '' }, undefined],
+  ] as const)(
+    'destination header %j, mode %s, metadata %j: copied to %s (decisions 21)',
+    (name, request, mark, header) => {
+      const stream = new Stream({ request }, { destinationHeader: name }, mark);
+
+      const { set } = changesIn(stream.requestHeaders({}, true)[0]);
+
+      expect(set).toEqual(header === undefined ? {} : { [header]: '10.0.0.1:8000,10.0.0.2:8000' });
+    },
+  );
+
+  it('clears the route cache in full duplex when headers change, else never (endpoint-picker-protocol 1)', () => {
+    const duplex = new Stream({ request: 'full_duplex' });
+    const plain = new Stream({}, { destinationHeader: 'x-upstream' });
+
+    const cleared = [duplex, plain].map((stream) => {
+      const response = stream.requestHeaders()[0]?.response;
+      return response?.$case === 'requestHeaders' && response.value.response?.clearRouteCache === true;
+    });
+
+    expect(cleared).toEqual([true, false]);
+  });
+
+  it.each([
+    [undefined, 0],
+    ['periodic=10', 10_000],
+    ['periodic=0', 0],
+    ['periodic=x', 0],
+    ['', 0],
+  ])('mark %j promises periodic entries every %i ms', (mark, ms) => {
+    const stream = new Stream({}, {}, mark === undefined ? {} : { 'x-smg-envoy': mark });
+    stream.requestHeaders();
+
+    expect(stream.picker.asked[0]?.facts).toEqual({ periodicLogMs: ms, endpointPicker: false });
+  });
+});
+
+describe('envoy 10.2 refusals', () => {
+  it.each<[BodyMode, boolean]>([
+    ['none', false],
+    ['none', true],
+    ['buffered', true],
+    ['full_duplex', true],
+    ['full_duplex', false],
+  ])('%s, body read: %s: one immediate response in the envelope, then silence', (request, body) => {
+    const stream = new Stream({ request });
+    stream.picker.planned = body ? READ : HEADERS_DO;
+    stream.picker.answer = () => REFUSAL;
+    stream.requestHeaders();
+    if (body) stream.requestBody('{}');
+    const answer = stream.call.sent.at(-1);
+    const before = stream.call.sent.length;
+    stream.requestBody('late');
+    stream.requestTrailers();
+    stream.responseHeaders();
+
+    expect(stream.call.sent).toHaveLength(before);
+    if (answer?.response?.$case !== 'immediateResponse') throw new Error('no immediate response');
+    const { status, body: bytes, details } = answer.response.value;
+    expect(status?.code).toBe(404);
+    expect(details).toBe('model_not_found');
+    expect(changesIn(answer).set).toEqual({
+      'content-type': 'application/json',
+      'x-smg-error-code': 'model_not_found',
+      'x-request-id': 'chatcmpl-1',
+      'retry-after': '10',
+    });
+    expect(JSON.parse(String(bytes))).toEqual({
+      error: {
+        type: 'Not Found',
+        code: 'model_not_found',
+        message: `No worker available for model 'x"y'`,
+        param: null,
+      },
+    });
+  });
+
+  it('leaves retry-after and an unsafe request id out', () => {
+    const stream = new Stream();
+    stream.picker.answer = () => ({ ...REFUSAL, status: 503, retryAfterSecs: null, requestId: 'a\nb' });
+
+    expect(Object.keys(changesIn(stream.requestHeaders()[0]).set)).toEqual(['content-type', 'x-smg-error-code']);
+  });
+});
+
+describe('envoy 6.7 and 10.1 the worker stamp of foreign configurations', () => {
+  const VIA = { 'response.code_details': 'via_upstream', 'upstream.address': '10.0.0.2:8000' };
+  const attributes = (fields: Record<string, string>) => ({ 'envoy.filters.http.ext_proc': fields });
+  const served = (namespace: string, key: string) => ({ filterMetadata: { [namespace]: { [key]: '10.0.0.3:8000' } } });
+
+  it.each([
+    ['attributes of a worker answer', { attributes: attributes(VIA) }, 'worker-at-10.0.0.2:8000'],
+    ['picker / served', { metadataContext: served('picker', 'served') }, 'worker-at-10.0.0.3:8000'],
+    [
+      'the protocol key',
+      { metadataContext: served('envoy.lb', 'x-gateway-destination-endpoint-served') },
+      'worker-at-10.0.0.3:8000',
+    ],
+    [
+      'served goes before the attribute',
+      { metadataContext: served('picker', 'served'), attributes: attributes(VIA) },
+      'worker-at-10.0.0.3:8000',
+    ],
+    [
+      'served, but Envoy answered itself',
+      {
+        metadataContext: served('picker', 'served'),
+        attributes: attributes({ 'response.code_details': 'upstream_reset_before_response_started{x}' }),
+      },
+      undefined,
+    ],
+    ['an address without details', { attributes: attributes({ 'upstream.address': '10.0.0.2:8000' }) }, undefined],
+    ['details without an address', { attributes: attributes({ 'response.code_details': 'via_upstream' }) }, undefined],
+    ['no evidence', {}, undefined],
+  ])('%s', (_name, more, stamp) => {
+    const stream = new Stream();
+    stream.requestHeaders();
+
+    const [answer] = stream.responseHeaders(more);
+
+    expect(changesIn(answer)).toEqual(
+      stamp === undefined
+        ? { set: {}, remove: [] }
+        : { set: { 'x-smg-routed-worker-id': stamp }, remove: ['x-smg-error-code'] },
+    );
+  });
+
+  it('does not stamp for our own configuration, for a worker without stamp, or with an unsafe one', () => {
+    const ours = new Stream({}, {}, { 'x-smg-envoy': 'periodic=10' });
+    const unknown = new Stream();
+    unknown.picker.stampOf = () => null;
+    const unsafe = new Stream();
+    unsafe.picker.stampOf = () => 'a\nb';
+
+    for (const stream of [ours, unknown, unsafe]) {
+      expect(changesIn(stream.responseHeaders({ attributes: attributes(VIA) })[0])).toEqual({ set: {}, remove: [] });
+    }
+  });
+});
