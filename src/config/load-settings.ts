@@ -40,7 +40,7 @@ export interface Loaded {
   readonly warnings: readonly string[];
 }
 
-export type { Checks, WorkerProblem } from './cross-checks.ts';
+export type { Checks } from './cross-checks.ts';
 
 export type LoadResult =
   | { readonly ok: true; readonly loaded: Loaded }
