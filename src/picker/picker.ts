@@ -5,7 +5,7 @@
 import type { PinStore } from '../pins/pin-store.ts';
 import { readBody } from '../request/body-fields.ts';
 import type { BodyKind } from '../request/body-kind.ts';
-import { bodyKindOf } from '../request/body-kind.ts';
+import { bodyKindOf, isIdentity } from '../request/body-kind.ts';
 import type { Endpoint } from '../request/endpoint.ts';
 import { endpointOf, requestIdPrefix } from '../request/endpoint.ts';
 import type { RequestHead } from '../request/request-head.ts';
@@ -161,7 +161,7 @@ export class Picker {
     }
     const kind: BodyKind = bodyKindOf(head);
     if (kind === 'json' && endpoint.isJson) return true;
-    this.#parts.counters.opaqueBody(head.first('content-encoding') === undefined ? 'not_json' : 'encoded');
+    this.#parts.counters.opaqueBody(isIdentity(head) ? 'not_json' : 'encoded');
     return false;
   }
 

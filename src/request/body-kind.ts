@@ -39,7 +39,8 @@ function isJsonType(type: string): boolean {
   return type.startsWith('application/') && type.endsWith('+json');
 }
 
-function isIdentity(head: RequestHead): boolean {
+/** False when the body's bytes are encoded (gzip and the like). */
+export function isIdentity(head: RequestHead): boolean {
   const bytes = head.first('content-encoding');
   if (bytes === undefined) return true;
   const value = readVisible(bytes);

@@ -1,0 +1,167 @@
+import type { PickAnswer, RefusalAnswer, StreamFacts } from '../../src/picker/answer.ts';
+import { PickCounters } from '../../src/picker/pick-counters.ts';
+import { PickIds } from '../../src/picker/pick-ids.ts';
+import { Picker, type PickerConfig } from '../../src/picker/picker.ts';
+import type { RequestEnd } from '../../src/picker/request-end.ts';
+import { RequestEnds } from '../../src/picker/request-ends.ts';
+import { MemoryPinStore } from '../../src/pins/memory-pin-store.ts';
+import type { PinStore } from '../../src/pins/pin-store.ts';
+import { REQUEST_ID_HEADERS, RequestIds } from '../../src/request/request-id.ts';
+import type { AssignmentMode } from '../../src/routing/assignment.ts';
+import { createPolicy } from '../../src/routing/policies/create-policy.ts';
+import type { BuiltPolicyName } from '../../src/routing/policy-name.ts';
+import { createRouter, type Router } from '../../src/routing/router.ts';
+import type { KeyRules } from '../../src/routing/routing-keys.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { InFlightLedger } from '../../src/workers/in-flight-ledger.ts';
+import { Registry } from '../../src/workers/registry.ts';
+import type { Worker } from '../../src/workers/worker.ts';
+import { parseWorkerSpec } from '../../src/workers/worker-spec.ts';
+import { type HeadParts, headOf } from './head.ts';
+import { SMG_KEYS } from './routing.ts';
+
+export const FACTS: StreamFacts = { periodicLogMs: 10_000, endpointPicker: false };
+
+export interface PickerBenchOptions {
+  readonly policy?: BuiltPolicyName;
+  readonly mode?: AssignmentMode;
+  readonly keys?: Partial<KeyRules>;
+  readonly pins?: (local: MemoryPinStore) => PinStore;
+  readonly config?: Partial<PickerConfig>;
+  readonly router?: (real: Router) => Router;
+  readonly envoyKnows?: (address: string) => boolean;
+}
+
+/** A picker over a real registry, ledger, store and metrics; nothing probes the workers. */
+export class PickerBench {
+  readonly registry = new Registry();
+  readonly ledger = new InFlightLedger({ workerById: (id) => this.registry.current.byId(id) });
+  readonly metrics = createMetrics();
+  readonly failures: unknown[] = [];
+  readonly local = new MemoryPinStore({ maxPins: 1000 });
+  readonly pins: PinStore;
+  readonly picker: Picker;
+  readonly ends: RequestEnds;
+  now = 1000;
+
+  constructor(options: PickerBenchOptions = {}) {
+    this.pins = options.pins?.(this.local) ?? this.local;
+    const keys = { ...SMG_KEYS, ...options.keys };
+    const manualMode = options.mode ?? 'random';
+    const router = createRouter({
+      policy: createPolicy(options.policy ?? 'round_robin', { keys, manualMode }),
+      pins: this.pins,
+      keys,
+      overrideMode: options.mode ?? 'delegate',
+      manualMode,
+      inflightCap: 2,
+      fallbacks: 2,
+    });
+    const clock = (): number => this.now;
+    const onFailure = (error: unknown): void => void this.failures.push(error);
+    this.picker = new Picker(
+      {
+        fleet: this.registry,
+        pins: this.pins,
+        ledger: this.ledger,
+        counters: new PickCounters(this.metrics),
+        pickIds: new PickIds('r1'),
+        requestIds: new RequestIds((bytes) => bytes.fill(0)),
+        random: () => 0,
+        clock,
+        envoyKnows: options.envoyKnows ?? (() => true),
+        onFailure,
+      },
+      {
+        router: options.router?.(router) ?? router,
+        readsRid: keys.override && keys.order !== 'header-only',
+        maxPayloadBytes: 1000,
+        requestIdHeaders: REQUEST_ID_HEADERS,
+        errorStyle: null,
+        decisionHeader: false,
+        ...options.config,
+      },
+    );
+    this.ends = new RequestEnds({
+      fleet: this.registry,
+      pins: this.pins,
+      ledger: this.ledger,
+      metrics: this.metrics,
+      router: () => this.picker.router,
+      clock,
+      onFailure,
+    });
+  }
+
+  /** Registers workers that are ready at once; `id` is `http://10.0.0.N:8000`. */
+  ready(...numbers: readonly number[]): this {
+    for (const n of numbers) this.add(n, {});
+    this.registry.markSettled();
+    return this;
+  }
+
+  add(n: number, fields: Record<string, unknown>): void {
+    const parsed = parseWorkerSpec({ url: urlOf(n), ...fields });
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.issues));
+    this.registry.add(parsed.spec, 'flags');
+    const instance = this.registry.instance(urlOf(n))!;
+    if (!instance.modelsKnown) this.registry.modelsAnswered(instance, []);
+    this.registry.assumeReady(instance);
+  }
+
+  worker(n: number): Worker {
+    return this.registry.current.byId(urlOf(n))!;
+  }
+
+  down(n: number): void {
+    const instance = this.registry.instance(urlOf(n))!;
+    const report = { at: 0, ok: false, detail: 'down', durationMs: 1 };
+    this.registry.probed(instance, report, { successThreshold: 1, failureThreshold: 1 }, true);
+  }
+
+  /** A chat request with this body; its headers decide alone when there is none. */
+  ask(body: unknown, parts: HeadParts = {}, facts: StreamFacts = FACTS) {
+    const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
+    return this.picker.pick(chat(parts), body === null ? null : { bytes, complete: true }, facts);
+  }
+
+  pick(body: unknown, parts: HeadParts = {}): PickAnswer {
+    const answer = this.ask(body, parts);
+    if (answer instanceof Promise || answer.kind !== 'pick') throw new Error(`no pick: ${JSON.stringify(answer)}`);
+    return answer;
+  }
+
+  refusal(body: unknown, parts: HeadParts = {}, facts: StreamFacts = FACTS): RefusalAnswer {
+    const answer = this.ask(body, parts, facts);
+    if (answer instanceof Promise || answer.kind !== 'refusal')
+      throw new Error(`no refusal: ${JSON.stringify(answer)}`);
+    return answer;
+  }
+
+  /** Envoy tells that a request has ended at worker `n`. */
+  end(pickId: string, n: number, overrides: Partial<RequestEnd> = {}): void {
+    this.ends.ended({ ...endOf(pickId, n), ...overrides }, this.now);
+  }
+}
+
+export function urlOf(n: number): string {
+  return `http://10.0.0.${n}:8000`;
+}
+
+export function chat(parts: HeadParts = {}) {
+  return headOf({ method: 'POST', path: '/v1/chat/completions', ...parts });
+}
+
+export function endOf(pickId: string, n: number): RequestEnd {
+  return {
+    pickId,
+    workerId: urlOf(n),
+    servedAddress: `10.0.0.${n}:8000`,
+    status: 200,
+    codeDetails: 'via_upstream',
+    attempts: 1,
+    durationMs: 5,
+    firstByteMs: 4,
+    clientGone: false,
+  };
+}
