@@ -4,6 +4,8 @@ import { SimWorker } from './worker.ts';
 export interface SimOptions extends Partial<Knobs> {
   /** Number of workers, 3 when unset. */
   readonly count?: number;
+  /** Number in the name of the first worker, 1 when unset. */
+  readonly first?: number;
   /** Address of the first worker, `127.0.0.1` when unset. */
   readonly host?: string;
   /** Port of the first worker; 0 or unset gives each any free one. */
@@ -23,13 +25,21 @@ export interface Sim {
   close(): Promise<void>;
 }
 
-/** Starts simulated workers `sim-1`, `sim-2`, …; rejects, with none left running, when an address is taken. */
+/** Starts simulated workers named `sim-1`, `sim-2`, …; rejects, with none left running, when an address is taken. */
 export async function startSim(options: SimOptions = {}): Promise<Sim> {
-  const { count = 3, host = '127.0.0.1', port = 0, spread = 'ports', random = Math.random, ...knobs } = options;
+  const {
+    count = 3,
+    first = 1,
+    host = '127.0.0.1',
+    port = 0,
+    spread = 'ports',
+    random = Math.random,
+    ...knobs
+  } = options;
   const workers = Array.from({ length: count }, (_, index) => {
     const at =
       spread === 'addresses' ? { host: addressAfter(host, index), port } : { host, port: port && port + index };
-    return new SimWorker({ name: `sim-${index + 1}`, ...at, knobs: { ...DEFAULT_KNOBS, ...knobs }, random });
+    return new SimWorker({ name: `sim-${index + first}`, ...at, knobs: { ...DEFAULT_KNOBS, ...knobs }, random });
   });
   const close = async (): Promise<void> => {
     await Promise.all(workers.map((worker) => worker.kill()));

@@ -6,6 +6,7 @@ import type { CliCommand } from '../command.ts';
 
 interface Options extends Readonly<Record<string, string | boolean | readonly string[]>> {
   readonly count: string;
+  readonly first: string;
   readonly host: string;
   readonly port: string;
   readonly spread: string;
@@ -18,6 +19,7 @@ export const simCommand: CliCommand = {
       .command('sim')
       .description('run simulated OpenAI-compatible workers; POST /_sim changes them while they run')
       .option('--count <n>', 'number of workers', '3')
+      .option('--first <n>', 'number in the name of the first worker', '1')
       .option('--host <address>', 'address of the first worker', '127.0.0.1')
       .option('--port <port>', 'port of the first worker; 0: any free one for each', '8101')
       .option('--spread <ports|addresses>', 'what differs between workers, counted up from the first', 'ports');
@@ -45,9 +47,10 @@ async function start(options: Options): Promise<Sim> {
     throw new AppError('invalid_configuration', `--spread ${spread}: expected ports or addresses`);
   }
   const count = wholeNumber('--count', options.count, 1, 1000);
+  const first = wholeNumber('--first', options.first, 0, 1_000_000);
   const port = wholeNumber('--port', options.port, 0, 65_535);
   try {
-    return await startSim({ ...knobsOf(options), count, host, port, spread });
+    return await startSim({ ...knobsOf(options), count, first, host, port, spread });
   } catch (error) {
     if (!/EADDR/.test(messageOf(error))) throw error;
     const cure = 'choose another with --host and --port';
