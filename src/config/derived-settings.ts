@@ -1,5 +1,6 @@
+import type { AssignmentMode } from '../routing/assignment.ts';
+import type { KeyOrder } from '../routing/routing-keys.ts';
 import type { Given } from './given.ts';
-import type { AssignmentMode, KeyOrder } from './settings/routing.ts';
 import type { AnyKey, SettingValues } from './settings-table.ts';
 
 /** Settings that follow from others. */

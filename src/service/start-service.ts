@@ -228,5 +228,6 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
 }
 
 function idleLimitsOf({ settings }: Loaded) {
-  return { maxIdleSecs: settings.maxIdleSecs, evictionIntervalSecs: settings.evictionInterval };
+  const { policy, evictionInterval, policyEvictionInterval, maxIdleSecs } = settings;
+  return { maxIdleSecs, evictionIntervalSecs: policy === 'manual' ? policyEvictionInterval : evictionInterval };
 }

@@ -96,7 +96,7 @@ export const REQUEST_SETTINGS = {
   maxBufferedRequestBytes: available({
     type: int({ unit: 'bytes' }),
     default: 1_048_576,
-    help: 'largest body in bytes that is read only to keep a request retryable; 0: none is',
+    help: 'accepted for SMG; no body is read only for retries, since Envoy keeps it (--envoy-body-limit)',
     ...REQUESTS,
   }),
   requestIdHeaders: available({

@@ -1,4 +1,6 @@
+import { ASSIGNMENT_MODES } from '../../routing/assignment.ts';
 import { isBuiltPolicy, POLICY_NAMES, type PolicyName } from '../../routing/policy-name.ts';
+import { KEY_ORDERS, type KeyOrder } from '../../routing/routing-keys.ts';
 import { available, later, type SettingType } from '../setting.ts';
 import { bool, choice, int, list, optional, real, TIMER_SECS, text, U32 } from '../setting-types.ts';
 import { filePath, headerName } from '../text-types.ts';
@@ -9,12 +11,6 @@ const spelling = new Map(POLICY_NAMES.map((name) => [name.replaceAll('_', ''), n
 export function policyChoice<const V extends PolicyName>(names: readonly V[]): SettingType<V> {
   return choice(names, (word) => spelling.get(word.toLowerCase().replaceAll('_', '')) ?? word);
 }
-
-export const ASSIGNMENT_MODES = ['random', 'min_load', 'min_group', 'delegate'] as const;
-export type AssignmentMode = (typeof ASSIGNMENT_MODES)[number];
-
-export const KEY_ORDERS = ['rid-first', 'header-first', 'header-only'] as const;
-export type KeyOrder = (typeof KEY_ORDERS)[number];
 
 const keySource = text(
   'rid, headers, cookie:NAME, query:NAME or body:/json/pointer',
