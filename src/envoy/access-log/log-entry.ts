@@ -5,23 +5,31 @@ import type { Duration } from '../../gen/google/protobuf/duration.ts';
 import type { Timestamp } from '../../gen/google/protobuf/timestamp.ts';
 import type { RequestEnd } from '../../picker/request-end.ts';
 import { canonicalAddress } from '../../workers/address.ts';
+import {
+  DESTINATION_NAMESPACE,
+  PICK_ID_KEY,
+  PICKER_NAMESPACE,
+  PROTOCOL_SERVED_KEY,
+  SERVED_KEY,
+  WORKER_TAG,
+} from '../names.ts';
 
 /** Pick id of an entry, empty when its request was not picked by us (envoy 1 rule 7). */
 export function pickIdOf(common: AccessLogCommon): string {
-  return textOf(common.metadata, 'picker', 'pick_id');
+  return textOf(common.metadata, PICKER_NAMESPACE, PICK_ID_KEY);
 }
 
 /** Worker of the latest attempt: host metadata that the generated configuration adds as a tag (envoy 9.2). */
 export function workerIdOf(common: AccessLogCommon): string {
-  return common.customTags?.['worker'] ?? '';
+  return common.customTags?.[WORKER_TAG] ?? '';
 }
 
 /** Address of the latest attempt: the host Envoy chose, under our name or the protocol's, else the one it reached. */
 export function servedAddressOf(common: AccessLogCommon): string {
   const { metadata } = common;
   return (
-    textOf(metadata, 'picker', 'served') ||
-    textOf(metadata, 'envoy.lb', 'x-gateway-destination-endpoint-served') ||
+    textOf(metadata, PICKER_NAMESPACE, SERVED_KEY) ||
+    textOf(metadata, DESTINATION_NAMESPACE, PROTOCOL_SERVED_KEY) ||
     socketAddress(common.upstreamRemoteAddress)
   );
 }

@@ -1,4 +1,11 @@
-import { PICK_ID_KEY, PICKER_CLUSTER, PICKER_NAMESPACE, WORKER_ID_KEY, WORKER_NAMESPACE } from './names.ts';
+import {
+  PICK_ID_KEY,
+  PICKER_CLUSTER,
+  PICKER_NAMESPACE,
+  WORKER_ID_KEY,
+  WORKER_NAMESPACE,
+  WORKER_TAG,
+} from '../names.ts';
 import { type Config, extension } from './typed.ts';
 
 /** Cluster that the access logger of the n-th of `count` replicas writes to. */
@@ -34,7 +41,7 @@ function grpcLog(cluster: string): unknown {
     '# custom_tags': 'the worker that really answered, also after a retry',
     custom_tags: [
       {
-        tag: 'worker',
+        tag: WORKER_TAG,
         metadata: { kind: { host: {} }, metadata_key: { key: WORKER_NAMESPACE, path: [{ key: WORKER_ID_KEY }] } },
       },
     ],

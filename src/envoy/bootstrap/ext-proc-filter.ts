@@ -1,10 +1,11 @@
 import {
   DESTINATION_NAMESPACE,
-  OWN_ENVOY_METADATA,
+  ENVOY_MARK,
+  ENVOY_MARK_PERIODIC,
   PERIODIC_LOG_SECS,
   PICKER_CLUSTER,
   PICKER_NAMESPACE,
-} from './names.ts';
+} from '../names.ts';
 import type { BootstrapOptions } from './options.ts';
 import { type Config, extension } from './typed.ts';
 
@@ -55,7 +56,7 @@ function grpcService(): Config {
   return {
     envoy_grpc: { cluster_name: PICKER_CLUSTER, authority: PICKER_CLUSTER },
     '# initial_metadata': 'tells the service that request ends come by access log, and how often a running one reports',
-    initial_metadata: [{ key: OWN_ENVOY_METADATA, value: `periodic=${PERIODIC_LOG_SECS}` }],
+    initial_metadata: [{ key: ENVOY_MARK, value: `${ENVOY_MARK_PERIODIC}${PERIODIC_LOG_SECS}` }],
     '# retry_policy': 'a replica that just went away costs one back-off, not an error',
     retry_policy: {
       retry_on: 'connect-failure,refused-stream,unavailable,reset',

@@ -1,8 +1,8 @@
+import { PERIODIC_LOG_SECS } from '../names.ts';
 import { accessLoggers } from './access-log.ts';
 import { envoyAddress } from './address.ts';
 import { extProcFilter } from './ext-proc-filter.ts';
 import { localReplyConfig } from './local-replies.ts';
-import { PERIODIC_LOG_SECS } from './names.ts';
 import type { BootstrapOptions } from './options.ts';
 import { carrierHeaders, IDLE_TIMEOUT, routeConfig } from './routes.ts';
 import { type Config, extension } from './typed.ts';

@@ -1,5 +1,5 @@
 import type { HttpErrorCode } from '../../util/error-codes.ts';
-import { ERROR_CODE_HEADER } from './names.ts';
+import { ERROR_CODE_HEADER } from '../names.ts';
 import { type Config, extension } from './typed.ts';
 
 /** Which of Envoy's own replies: by response flags, or by an expression over status and details. */

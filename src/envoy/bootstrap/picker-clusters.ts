@@ -1,6 +1,6 @@
+import { PICKER_CLUSTER } from '../names.ts';
 import { loggerCluster } from './access-log.ts';
 import { type Address, envoyAddress, isDnsName } from './address.ts';
-import { PICKER_CLUSTER } from './names.ts';
 import { type Config, typed } from './typed.ts';
 
 /** Name under which the service reports that it takes picks (grpc.health.v1). */

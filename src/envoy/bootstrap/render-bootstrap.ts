@@ -1,7 +1,7 @@
+import { PICKER_CLUSTER } from '../names.ts';
 import { envoyAddress, showAddress } from './address.ts';
 import { commentedYaml } from './commented-yaml.ts';
 import { listener } from './listener.ts';
-import { PICKER_CLUSTER } from './names.ts';
 import type { BootstrapOptions } from './options.ts';
 import { pickerClusters } from './picker-clusters.ts';
 import type { Config } from './typed.ts';

@@ -1,4 +1,3 @@
-import { PREVIOUS_HOSTS } from './ext-proc-filter.ts';
 import {
   CARRIER_HEADERS,
   CONTROL_HEADERS,
@@ -7,7 +6,8 @@ import {
   DESTINATION_KEY,
   PICKER_NAMESPACE,
   WORKER_CLUSTER,
-} from './names.ts';
+} from '../names.ts';
+import { PREVIOUS_HOSTS } from './ext-proc-filter.ts';
 import type { BootstrapOptions, RetryOptions } from './options.ts';
 import type { Config } from './typed.ts';
 

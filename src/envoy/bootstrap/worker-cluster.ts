@@ -1,4 +1,3 @@
-import { envoyAddress, isDnsName } from './address.ts';
 import {
   DESTINATION_KEY,
   DESTINATION_NAMESPACE,
@@ -11,7 +10,8 @@ import {
   WORKER_ID_KEY,
   WORKER_NAMESPACE,
   WORKER_STAMP_KEY,
-} from './names.ts';
+} from '../names.ts';
+import { envoyAddress, isDnsName } from './address.ts';
 import type { BootstrapOptions, EnvoyTarget, StaticWorker } from './options.ts';
 import { type Config, extension, typed } from './typed.ts';
 

@@ -4,6 +4,7 @@ import type { LbEndpoint } from '../../gen/envoy/config/endpoint/v3/endpoint_com
 import { splitAddress } from '../../workers/address.ts';
 import type { WorkerSnapshot } from '../../workers/snapshot.ts';
 import type { WorkerStatus } from '../../workers/worker.ts';
+import { WORKER_ID_KEY, WORKER_NAMESPACE, WORKER_STAMP_KEY } from '../names.ts';
 import { type StampKind, workerStamp } from './worker-stamp.ts';
 
 /** One worker as Envoy is told of it. */
@@ -72,13 +73,14 @@ export function nameAssignment(clusterName: string, encodedEndpoints: Buffer): B
 
 function encodable(ip: string, port: number, endpoint: FleetEndpoint): LbEndpoint {
   const socketAddress = { address: ip, portSpecifier: { $case: 'portValue', value: port } } as const;
-  const worker = endpoint.stamp === '' ? { id: endpoint.workerId } : { id: endpoint.workerId, stamp: endpoint.stamp };
+  const worker: Record<string, string> = { [WORKER_ID_KEY]: endpoint.workerId };
+  if (endpoint.stamp !== '') worker[WORKER_STAMP_KEY] = endpoint.stamp;
   return {
     hostIdentifier: {
       $case: 'endpoint',
       value: { address: { address: { $case: 'socketAddress', value: socketAddress } } },
     },
     healthStatus: endpoint.health,
-    metadata: { filterMetadata: { worker } },
+    metadata: { filterMetadata: { [WORKER_NAMESPACE]: worker } },
   };
 }

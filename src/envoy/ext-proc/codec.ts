@@ -4,12 +4,20 @@ import {
 } from '../../gen/envoy/extensions/filters/http/ext_proc/v3/processing_mode.ts';
 import type { HeaderMutation } from '../../gen/envoy/service/ext_proc/v3/external_processor.ts';
 import { ProcessingRequest, ProcessingResponse } from '../../gen/envoy/service/ext_proc/v3/external_processor.ts';
+import {
+  DECISION_KEY,
+  DESTINATION_KEY,
+  DESTINATION_NAMESPACE,
+  PICK_ID_KEY,
+  PICKER_NAMESPACE,
+  STRICT_KEY,
+} from '../names.ts';
+import type { Fields } from './fields.ts';
 import { HeadView } from './head-view.ts';
 import {
   BODY_MODES,
   type BodyMode,
   type BodyPhase,
-  type Fields,
   type HeaderChange,
   type HeaderChanges,
   type ImmediateAnswer,
@@ -170,11 +178,11 @@ function optionOf({ name, value }: HeaderChange) {
 }
 
 function structsOf(metadata: PickMetadata): Record<string, Fields> {
-  const lb: Record<string, string> = { 'x-gateway-destination-endpoint': metadata.destination };
-  if (metadata.strict) lb['strict'] = '1';
-  const picker: Record<string, string> = { pick_id: metadata.pickId };
-  if (metadata.decision !== null) picker['decision'] = metadata.decision;
-  return { 'envoy.lb': lb, picker };
+  const lb: Record<string, string> = { [DESTINATION_KEY]: metadata.destination };
+  if (metadata.strict) lb[STRICT_KEY] = '1';
+  const picker: Record<string, string> = { [PICK_ID_KEY]: metadata.pickId };
+  if (metadata.decision !== null) picker[DECISION_KEY] = metadata.decision;
+  return { [DESTINATION_NAMESPACE]: lb, [PICKER_NAMESPACE]: picker };
 }
 
 function bytesOf(response: ProcessingResponse): Buffer {

@@ -1,7 +1,4 @@
-/** gRPC metadata by which our generated configuration makes itself known on every call. */
-export const ENVOY_MARK = 'x-smg-envoy';
-
-const PERIODIC = 'periodic=';
+import { ENVOY_MARK_PERIODIC } from '../names.ts';
 
 /**
  * Interval of periodic access-log entries that the mark promises, in milliseconds; 0 for none or an unreadable value.
@@ -9,8 +6,8 @@ const PERIODIC = 'periodic=';
  */
 export function periodicLogMs(mark: string | undefined): number | null {
   if (mark === undefined) return null;
-  const start = mark.indexOf(PERIODIC);
+  const start = mark.indexOf(ENVOY_MARK_PERIODIC);
   if (start < 0) return 0;
-  const seconds = Number.parseInt(mark.slice(start + PERIODIC.length), 10);
+  const seconds = Number.parseInt(mark.slice(start + ENVOY_MARK_PERIODIC.length), 10);
   return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 0;
 }

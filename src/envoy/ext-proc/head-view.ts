@@ -1,5 +1,5 @@
 import type { RequestHead } from '../../request/request-head.ts';
-import type { Fields } from './message.ts';
+import type { Fields } from './fields.ts';
 
 /** One header as it arrives: current Envoys fill `rawValue`, very old ones `value`. */
 export interface HeaderEntry {

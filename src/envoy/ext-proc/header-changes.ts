@@ -1,27 +1,16 @@
 import type { PickAnswer } from '../../picker/answer.ts';
+import { CONTROL_HEADERS, DESTINATION_KEY, PROTOCOL_SERVED_KEY } from '../names.ts';
 import type { HeadView } from './head-view.ts';
 import { isSafeHeaderValue } from './header-safety.ts';
 import type { HeaderChange, HeaderChanges } from './message.ts';
 import type { ExtProcObserver } from './observer.ts';
 
-/** Header that gateways read which know no dynamic metadata (endpoint-picker-protocol 3). */
-export const DESTINATION_HEADER = 'x-gateway-destination-endpoint';
-
-const CONTROL_HEADERS = [
-  'x-smg-target-worker',
-  'x-smg-routing-tokens',
-  'x-smg-priority',
-  'x-smg-tenant-id',
-  'x-smg-mcp',
-  'x-smg-decision',
-  DESTINATION_HEADER,
-  `${DESTINATION_HEADER}-served`,
-  `${DESTINATION_HEADER}-subset`,
-];
+/** What the client may not say, nor a worker hear from it. */
+const REMOVED_HEADERS = [...CONTROL_HEADERS, DESTINATION_KEY, PROTOCOL_SERVED_KEY, `${DESTINATION_KEY}-subset`];
 
 /** Headers that never reach a worker as the client sent them (decisions 15, endpoint-picker-protocol P8). */
 export function controlHeaders(destinationHeader: string): ReadonlySet<string> {
-  const names = new Set(CONTROL_HEADERS);
+  const names = new Set<string>(REMOVED_HEADERS);
   if (destinationHeader !== '') names.add(destinationHeader);
   return names;
 }

@@ -1,3 +1,4 @@
+import type { Fields } from './fields.ts';
 import type { HeadView } from './head-view.ts';
 
 /** Kinds of messages, in both directions: an answer has the kind of its message. */
@@ -23,9 +24,6 @@ export interface Protocol {
   /** `send_body_without_waiting_for_header_response`: switches mode overrides off. */
   readonly sendsBodyUnasked: boolean;
 }
-
-/** Fields of a Struct; their values are whatever the sender put there. */
-export type Fields = Readonly<Record<string, unknown>>;
 
 /** One message of Envoy. */
 export interface Incoming {

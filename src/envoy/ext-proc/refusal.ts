@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { RefusalAnswer } from '../../picker/answer.ts';
+import { ERROR_CODE_HEADER } from '../names.ts';
 import { isSafeHeaderValue } from './header-safety.ts';
 import type { HeaderChange, ImmediateAnswer } from './message.ts';
 import type { ExtProcObserver } from './observer.ts';
@@ -8,7 +9,7 @@ import type { ExtProcObserver } from './observer.ts';
 export function immediateOf(refusal: RefusalAnswer, observer: ExtProcObserver): ImmediateAnswer {
   const headers: HeaderChange[] = [
     { name: 'content-type', value: 'application/json' },
-    { name: 'x-smg-error-code', value: refusal.code },
+    { name: ERROR_CODE_HEADER, value: refusal.code },
   ];
   if (isSafeHeaderValue(refusal.requestId)) headers.push({ name: 'x-request-id', value: refusal.requestId });
   else observer.headerLeftOut('x-request-id');

@@ -1,12 +1,13 @@
 import type { Answer, BodyBytes, BodyPlan, PickAnswer, StreamFacts } from '../../picker/answer.ts';
 import { bodyKindOf } from '../../request/body-kind.ts';
 import type { RequestHead } from '../../request/request-head.ts';
+import { DESTINATION_KEY } from '../names.ts';
 import { canGiveBody } from './body-reach.ts';
 import { CONTINUE, encodeAnswer, encodeImmediate } from './codec.ts';
 import { type AnswerTaker, Decider } from './decider.ts';
 import { Echo } from './echo.ts';
 import { AttributeHead, type HeadView } from './head-view.ts';
-import { changesOfPick, DESTINATION_HEADER, removals } from './header-changes.ts';
+import { changesOfPick, removals } from './header-changes.ts';
 import { HeldBody } from './held-body.ts';
 import type { HeaderChanges, Incoming, Phase, PickMetadata, Protocol } from './message.ts';
 import type { Outlet } from './outlet.ts';
@@ -239,7 +240,7 @@ export class RequestSide implements AnswerTaker {
     if (this.#stream.ours) return '';
     const header = this.#settings.destinationHeader;
     if (header !== 'auto') return header;
-    return this.#stream.protocol.requestBodyMode === 'full_duplex' ? DESTINATION_HEADER : '';
+    return this.#stream.protocol.requestBodyMode === 'full_duplex' ? DESTINATION_KEY : '';
   }
 
   /** What was held back in full duplex follows the header answer. */

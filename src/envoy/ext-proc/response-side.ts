@@ -1,3 +1,4 @@
+import { DECISION_HEADER, ERROR_CODE_HEADER, STAMP_HEADER } from '../names.ts';
 import { CONTINUE, encodeAnswer } from './codec.ts';
 import { Echo } from './echo.ts';
 import { isSafeHeaderValue } from './header-safety.ts';
@@ -26,10 +27,10 @@ export class ResponseSide {
       this.#outlet.send('response_headers', CONTINUE.response_headers);
       return;
     }
-    const set: HeaderChange[] = [{ name: 'x-smg-routed-worker-id', value: stamp }];
-    if (decision !== null && isSafeHeaderValue(decision)) set.push({ name: 'x-smg-decision', value: decision });
+    const set: HeaderChange[] = [{ name: STAMP_HEADER, value: stamp }];
+    if (decision !== null && isSafeHeaderValue(decision)) set.push({ name: DECISION_HEADER, value: decision });
     // The code is the service's word; a worker may not use it (envoy 7).
-    const changes = { remove: ['x-smg-error-code'], set };
+    const changes = { remove: [ERROR_CODE_HEADER], set };
     const phase = 'response_headers';
     this.#outlet.send(
       phase,

@@ -1,4 +1,6 @@
-import type { Fields, Incoming } from './message.ts';
+import { DESTINATION_NAMESPACE, PICKER_NAMESPACE, PROTOCOL_SERVED_KEY, SERVED_KEY } from '../names.ts';
+import type { Fields } from './fields.ts';
+import type { Incoming } from './message.ts';
 
 /** `response.code_details` of an answer that came from a worker (envoy 10.1). */
 const FROM_WORKER = 'via_upstream';
@@ -12,8 +14,8 @@ export function servedAddress(message: Incoming): string | null {
   const details = textIn(message.attributes, 'response.code_details');
   if (details !== null && details !== FROM_WORKER) return null;
   const served =
-    textIn(message.metadata?.['picker'], 'served') ??
-    textIn(message.metadata?.['envoy.lb'], 'x-gateway-destination-endpoint-served');
+    textIn(message.metadata?.[PICKER_NAMESPACE], SERVED_KEY) ??
+    textIn(message.metadata?.[DESTINATION_NAMESPACE], PROTOCOL_SERVED_KEY);
   if (served !== null) return served;
   return details === null ? null : textIn(message.attributes, 'upstream.address');
 }

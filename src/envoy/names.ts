@@ -20,9 +20,16 @@ export const DECISION_KEY = 'decision';
 export const WORKER_NAMESPACE = 'worker';
 export const WORKER_ID_KEY = 'id';
 export const WORKER_STAMP_KEY = 'stamp';
+/** Custom tag of an access-log entry that holds the worker's id. */
+export const WORKER_TAG = 'worker';
 
-/** gRPC metadata of each ext_proc call that tells the service that this configuration is its own. */
-export const OWN_ENVOY_METADATA = 'x-smg-envoy';
+/** The same under the name of the Endpoint Picker Protocol (endpoint-picker-protocol 5). */
+export const PROTOCOL_SERVED_KEY = `${DESTINATION_KEY}-served`;
+
+/** gRPC metadata by which our generated configuration makes itself known on every call. */
+export const ENVOY_MARK = 'x-smg-envoy';
+/** What it says: `periodic=SECONDS`, the interval of the access log's periodic entries. */
+export const ENVOY_MARK_PERIODIC = 'periodic=';
 /** Seconds between two access-log entries of a request that still runs (envoy 9.4). */
 export const PERIODIC_LOG_SECS = 10;
 
