@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { GenericContainer } from 'testcontainers';
 import { findContainerEngine } from '../../src/demo/envoy-runtime.ts';
 import { Child } from './child.ts';
 import { accepts, freePort } from './ports.ts';
@@ -81,6 +80,8 @@ async function startServer(): Promise<RedisHandle> {
 }
 
 async function startContainer(): Promise<RedisHandle> {
+  // Only here: loading it takes longer than a Redis takes to start.
+  const { GenericContainer } = await import('testcontainers');
   const container = await new GenericContainer(REDIS_IMAGE).withExposedPorts(6379).start();
   const refuse = (): never => {
     throw new Error('a Redis in a container cannot be paused here');
