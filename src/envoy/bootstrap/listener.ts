@@ -36,6 +36,8 @@ function connectionManager(options: BootstrapOptions): Config {
     always_set_request_id_in_response: true,
     request_headers_timeout: '10s',
     stream_idle_timeout: IDLE_TIMEOUT,
+    '# http_protocol_options': 'trailers pass on HTTP/1.1 too, here and at the workers',
+    http_protocol_options: { enable_trailers: true },
     '# http2_protocol_options': "Envoy's 16 MiB window would be the body limit of HTTP/2 clients",
     http2_protocol_options: {
       initial_stream_window_size: Math.max(MIN_WINDOW, Math.min(MEBIBYTE, options.bodyLimitBytes)),

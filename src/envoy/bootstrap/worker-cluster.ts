@@ -36,7 +36,7 @@ export function workerCluster(options: BootstrapOptions): Config {
             'else a request can meet a connection that is going away.',
           ].join('\n'),
           common_http_protocol_options: { idle_timeout: '4s' },
-          explicit_http_config: { http_protocol_options: {} },
+          explicit_http_config: { http_protocol_options: { enable_trailers: true } },
           '# http_filters': 'run once an attempt, when the worker is known',
           http_filters: [
             stampFilter(options.stamp),
