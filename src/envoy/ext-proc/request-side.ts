@@ -177,7 +177,10 @@ export class RequestSide implements AnswerTaker {
     this.#send('request_headers', removals(head, this.#settings.controlHeaders), null, ask);
   }
 
-  /** The mode sends bodies only. Header changes would be dropped; the pick works by its metadata (envoy 2.3). */
+  /**
+   * The mode sends bodies only. Envoy has chosen the worker and sent the headers by then: neither the pick nor header
+   * changes have an effect, but the request is counted and its pin follows the worker that served.
+   */
   #bodyWithoutHeaders(message: Incoming): void {
     const head = new AttributeHead(message.attributes);
     this.#settings.observer.bodyPath(this.#plan(head).reason);
