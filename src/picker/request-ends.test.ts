@@ -42,6 +42,26 @@ describe('the end of a request', () => {
   });
 });
 
+describe('errors of workers', () => {
+  const rows: [string, Partial<RequestEnd>, 'timeout' | 'backend_error' | null][] = [
+    ['an answer of 503', { status: 503 }, 'backend_error'],
+    ['a broken connection', { status: 503, codeDetails: 'upstream_reset_before_response_started' }, 'backend_error'],
+    ['no answer in time', { status: 504, codeDetails: 'response_timeout' }, 'timeout'],
+    ['an answer of 404', { status: 404 }, null],
+    ['a client that left', { status: 503, clientGone: true }, null],
+    ['a client that left before an answer', { status: 0, codeDetails: 'downstream_remote_disconnect' }, null],
+  ];
+  it.each(rows)('%s', (_name, end, expected) => {
+    const bench = new PickerBench().ready(1);
+
+    bench.end(bench.pick(null).pickId, 1, end);
+
+    for (const kind of ['timeout', 'backend_error'] as const) {
+      expect(bench.metrics.workerErrors.cell('regular', 'http', kind).value).toBe(kind === expected ? 1 : 0);
+    }
+  });
+});
+
 describe('the pin follows the worker that served (decisions 2)', () => {
   const modes: [AssignmentMode, number[]][] = [
     ['delegate', [2, 1]],

@@ -86,7 +86,18 @@ export class RequestEnds {
     const endpoint = entry.endpoint as EndpointLabel; // the picker opened it with one
     if (end.attempts > 1) metrics.workerRetries.cell(entry.worker.type, endpoint).value += end.attempts - 1;
     metrics.requestDuration.cell('http', 'regular', 'http', entry.model, endpoint).observe(end.durationMs / 1000);
+    const error = errorOf(end);
+    if (error === null) return;
+    metrics.workerErrors.cell(entry.worker.type, 'http', error).value += 1;
+    metrics.routerRequestErrors.cell('http', 'regular', 'http', entry.model, endpoint, error).value += 1;
   }
+}
+
+/** What went wrong at or on the way to the last worker (envoy 10.1); null for an answer below 500 and a client that left. */
+function errorOf({ status, codeDetails, clientGone }: RequestEnd): 'timeout' | 'backend_error' | null {
+  if (status < 500 || clientGone) return null;
+  const timedOut = codeDetails === 'response_timeout' || codeDetails === 'stream_idle_timeout';
+  return timedOut ? 'timeout' : 'backend_error';
 }
 
 /** A worker answered, and not with one of the statuses that Envoy retries (decisions 31). */
