@@ -16,6 +16,8 @@ export interface Placement {
   readonly random: Random;
   /** Where the policy notes why it chose; becomes part of the decision. */
   readonly trail: Trail;
+  /** Where the request's sticky key starts in lists (see `startOf`), -1 without one. */
+  readonly keyStart: number;
 }
 
 /** Chooses a worker for a request. Knows nothing of stickiness, which stands above it. */

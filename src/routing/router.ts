@@ -8,6 +8,7 @@ import type { AssignmentMode } from './assignment.ts';
 import { type BodyNeed, bodyNeedOf } from './body-need.ts';
 import { afterServed, type WriteMode } from './candidates.ts';
 import type { Outcome, PinWrite, Refusal, Trail } from './decision.ts';
+import { startOf } from './next-by-key.ts';
 import { manualPinKey, overridePinKey } from './pin-key.ts';
 import { manualMode } from './policies/manual.ts';
 import type { Placement, Policy } from './policy.ts';
@@ -89,8 +90,9 @@ class StickyRouter implements Router {
       return this.refuse(reason, request.model === '' ? 'unknown' : request.model, trail);
     }
 
-    const placement: Placement = { request, pool, candidates: pool.available, now, random, trail };
     const key = this.stickyKeyOf(request, trail);
+    const keyStart = key === null ? -1 : startOf(key);
+    const placement: Placement = { request, pool, candidates: pool.available, now, random, trail, keyStart };
     const loadKey = this.stickiness === 'override' ? key : loadKeyOf(request, this.options.keys);
     return key === null ? this.placeUnkeyed(placement, loadKey) : this.placeKeyed(placement, key, loadKey);
   }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { makePool, makeWorker, TestLoad } from '../../../test/support/fleet.ts';
 import { makeRequest, type RequestParts } from '../../../test/support/routing.ts';
 import type { Worker } from '../../workers/worker.ts';
+import { startOf } from '../next-by-key.ts';
 import type { Placement, Policy } from '../policy.ts';
 
 export function makePlacement(members: readonly Worker[], parts: RequestParts = {}, random = () => 0): Placement {
@@ -14,6 +15,7 @@ export function makePlacement(members: readonly Worker[], parts: RequestParts = 
     now: 0,
     random,
     trail: { stickyBranch: null, ringBranch: null, keySource: null },
+    keyStart: parts.key === undefined ? -1 : startOf(String(parts.key)),
   };
 }
 

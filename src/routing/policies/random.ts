@@ -1,4 +1,5 @@
 import { assign } from '../assignment.ts';
+import { nextByKey } from '../next-by-key.ts';
 import type { Policy } from '../policy.ts';
 
 /** Any worker, all alike (policies 1.1). */
@@ -6,5 +7,6 @@ export const randomPolicy: Policy = {
   name: 'random',
   needsPrompt: false,
   pick: ({ candidates, random }) => assign('random', candidates, random),
-  next: ({ candidates, random }, taken) => assign('random', candidates, random, taken),
+  next: ({ candidates, random, keyStart }, taken) =>
+    keyStart < 0 ? assign('random', candidates, random, taken) : nextByKey(candidates, taken, keyStart),
 };

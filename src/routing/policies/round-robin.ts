@@ -1,5 +1,6 @@
 import { LruMap } from '../../util/lru-map.ts';
 import type { Worker } from '../../workers/worker.ts';
+import { nextByKey } from '../next-by-key.ts';
 import type { Placement, Policy } from '../policy.ts';
 
 /** Candidate sets with a rotation of their own (policies 1.2); the least recently used one starts anew. */
@@ -23,11 +24,15 @@ export class RoundRobinPolicy implements Policy {
     return candidates[count % candidates.length] ?? null;
   }
 
-  /** Goes on in the rotation without moving it. */
-  next({ candidates }: Placement, taken: readonly Worker[]): Worker | null {
+  /** Goes on by key; without one from the rotation's place, and each round from one further, so that no worker is always next. */
+  next({ candidates, keyStart }: Placement, taken: readonly Worker[]): Worker | null {
+    if (keyStart >= 0) return nextByKey(candidates, taken, keyStart);
+    const size = candidates.length;
     const count = this.counters.peek(this.nameOf(candidates)) ?? 0;
-    for (let i = 0; i < candidates.length; i++) {
-      const worker = candidates[(count + i) % candidates.length];
+    const round = Math.max(0, Math.floor((count - 1) / size));
+    const start = count + (size > 1 ? round % (size - 1) : 0);
+    for (let i = 0; i < size; i++) {
+      const worker = candidates[(start + i) % size];
       if (worker !== undefined && !taken.includes(worker)) return worker;
     }
     return null;
