@@ -111,6 +111,19 @@ describe('the pin follows the worker that served (decisions 2)', () => {
     expect(bench.pins.peek(KEY)?.candidates).toEqual([urlOf(2), urlOf(1)]);
   });
 
+  it('stays when the key was placed anew while the request ran', () => {
+    const bench = new PickerBench().ready(1, 2, 3);
+    const first = bench.pick({ rid: 'conv' });
+    bench.pick({ rid: 'conv' });
+    bench.pick({ rid: 'conv' }); // the cap: placed again
+    expect(bench.pins.peek(KEY)?.candidates).toEqual([urlOf(2), urlOf(1)]);
+
+    bench.end(first.pickId, 3);
+
+    expect(bench.pins.peek(KEY)?.candidates).toEqual([urlOf(2), urlOf(1)]);
+    expect(bench.metrics.pinMoves.cell('memory').value).toBe(0);
+  });
+
   it('a pin that was forgotten meanwhile is not brought back', () => {
     const bench = new PickerBench().ready(1, 2);
     const { pickId } = bench.pick({ rid: 'conv' });

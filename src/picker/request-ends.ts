@@ -72,6 +72,9 @@ export class RequestEnds {
     if (served === undefined || served.id === entry.worker.id) return;
     const pin = pins.peek(entry.pinKey);
     if (pin === undefined) return;
+    // Placed anew while this request ran: the newer word counts.
+    const holder = pin.candidates.find((id) => fleet.current.byId(id)?.keepsPins);
+    if (holder !== undefined && holder !== entry.worker.id) return;
     const candidates = router().afterServed(pin.candidates, served.id);
     if (candidates === null) return;
     metrics.pinMoves.cell('memory').value += 1;
