@@ -24,6 +24,10 @@ export interface Play {
   /** Conversations that go on at the same time, 16 when unset. */
   readonly concurrency?: number;
   readonly key: KeyPlace;
+  /** All take a turn before any takes its next one, so that none is over before the others. */
+  readonly abreast?: boolean;
+  /** Number of the first turn, 1 when unset: a play goes on where another stopped. */
+  readonly from?: number;
   /** Set apart conversations of several plays on one stack. */
   readonly prefix?: string;
   /** Called after each turn. */
@@ -40,20 +44,23 @@ export function openaiClient(url: string): OpenAI {
  * not, a third alternates; now and then a turn says that it is a retry.
  */
 export async function play(options: Play): Promise<Played> {
-  const { url, conversations, turns, concurrency = 16, key, prefix = 'c', onTurn } = options;
+  const { url, conversations, turns, concurrency = 16, key, prefix = 'c', from = 1, onTurn } = options;
   const client = openaiClient(url);
   const played: Turn[] = [];
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    while (next < conversations) {
-      const number = next++;
-      for (let turn = 1; turn <= turns; turn++) {
-        played.push(await takeTurn(client, key, `${prefix}${number}`, number, turn));
-        onTurn?.(played.length);
-      }
+  const take = async (number: number, turn: number): Promise<void> => {
+    played.push(await takeTurn(client, key, `${prefix}${number}`, number, turn));
+    onTurn?.(played.length);
+  };
+  const lane = async (first: number): Promise<void> => {
+    const own: number[] = [];
+    for (let number = first; number < conversations; number += concurrency) own.push(number);
+    if (options.abreast) {
+      for (let turn = from; turn < from + turns; turn++) for (const number of own) await take(number, turn);
+    } else {
+      for (const number of own) for (let turn = from; turn < from + turns; turn++) await take(number, turn);
     }
   };
-  await Promise.all(Array.from({ length: concurrency }, lane));
+  await Promise.all(Array.from({ length: concurrency }, (_, index) => lane(index)));
   return new Played(played);
 }
 
