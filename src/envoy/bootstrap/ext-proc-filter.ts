@@ -57,11 +57,14 @@ function grpcService(): Config {
     envoy_grpc: { cluster_name: PICKER_CLUSTER, authority: PICKER_CLUSTER },
     '# initial_metadata': 'tells the service that request ends come by access log, and how often a running one reports',
     initial_metadata: [{ key: ENVOY_MARK, value: `${ENVOY_MARK_PERIODIC}${PERIODIC_LOG_SECS}` }],
-    '# retry_policy': 'a replica that just went away costs one back-off, not an error',
+    '# retry_policy': [
+      'A replica that just went away costs one back-off, not an error. Envoy also takes max_interval as the time that an',
+      'attempt has once the client left: a short one would ask a busy service four times for nobody.',
+    ].join('\n'),
     retry_policy: {
       retry_on: 'connect-failure,refused-stream,unavailable,reset',
       num_retries: 3,
-      retry_back_off: { base_interval: '0.005s', max_interval: '0.02s' },
+      retry_back_off: { base_interval: '0.005s', max_interval: '10s' },
       retry_host_predicate: [PREVIOUS_HOSTS],
       host_selection_retry_max_attempts: 5,
     },
