@@ -49,12 +49,13 @@ export function start(url: string, out: Outgoing = {}): Exchange {
     for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk);
     return toAnswer(incoming.statusCode ?? 0, incoming.headers, Buffer.concat(chunks));
   });
-  answer.catch(() => undefined); // whoever waits for it sees the error
+  const status = response.then((incoming) => incoming.statusCode ?? 0);
+  for (const promise of [answer, status]) promise.catch(() => undefined); // whoever waits for it sees the error
   for (const piece of bytes) client.write(piece);
   client.end();
   return {
     answer,
-    headers: response.then((incoming) => incoming.statusCode ?? 0),
+    headers: status,
     abort: () => client.destroy(),
   };
 }
