@@ -21,6 +21,7 @@ import { createLog, type Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { startProcessMetrics } from '../telemetry/process-metrics.ts';
 import { grpcJsTransport } from '../transport/grpc-js.ts';
+import { everyWorkerTried } from '../workers/first-look.ts';
 import { HealthChecker } from '../workers/health-checker.ts';
 import { InFlightLedger } from '../workers/in-flight-ledger.ts';
 import { Registry } from '../workers/registry.ts';
@@ -55,6 +56,8 @@ export interface ServiceOptions {
 /** Margin of the gRPC receive limit over the largest body that Envoy keeps (envoy 13.2). */
 const RECEIVE_MARGIN_BYTES = 4 * 1024 * 1024;
 const DECISION_TIMEOUT_MS = 250;
+/** Longest wait of the gRPC port for the first verdicts on workers. */
+const FIRST_LOOK_MS = 1000;
 /** Three of the health checks that the generated configuration makes each second. */
 const NOTICE_MS = 3000;
 
@@ -188,6 +191,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
       const server = await listenAdmin(app, settings.prometheusHost, settings.prometheusPort);
       closers.push(() => server.close());
     }
+    await everyWorkerTried(registry, FIRST_LOOK_MS);
     const { grpcSocket, grpcHost, grpcPort } = settings;
     const grpcAddress = await transport.listen(
       grpcSocket === null ? { host: grpcHost, port: grpcPort } : { socketPath: grpcSocket },

@@ -1,0 +1,39 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ask } from '../../test/support/http.ts';
+import { load } from '../../test/support/try-load.ts';
+import { startSim } from '../sim/start-sim.ts';
+import { startService } from './start-service.ts';
+
+const cleanUp: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const each of cleanUp.splice(0).reverse()) await each();
+});
+
+async function serve(urls: readonly string[]) {
+  const flags = `--grpc-port 0 --admin-port 0 --log-level error --worker-urls ${urls.join(' ')}`;
+  const service = await startService(load({ flags }), { version: 'test' });
+  cleanUp.push(() => service.close());
+  return service;
+}
+
+describe('interface 3 the open gRPC port', () => {
+  it('means that the workers named at start are known, so that no request is refused for want of them', async () => {
+    const sim = await startSim();
+    cleanUp.push(() => sim.close());
+
+    const service = await serve(sim.urls);
+
+    const { status, json } = await ask(`http://${service.adminAddress}`, { path: '/readiness' });
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ healthy_workers: 3, total_workers: 3 });
+  });
+
+  it('does not wait for a worker that is down', async () => {
+    const service = await serve(['http://127.0.0.1:1']);
+
+    const { status, json } = await ask(`http://${service.adminAddress}`, { path: '/readiness' });
+    expect(status).toBe(503);
+    expect(json).toMatchObject({ reason: 'no_ready_worker', total_workers: 1 });
+  });
+});
