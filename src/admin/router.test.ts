@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AdminBench, expectError } from '../../test/support/admin-bench.ts';
+import { ask } from '../../test/support/http.ts';
 import { createMetricsApp } from './admin-app.ts';
 import { listenAdmin } from './listen-admin.ts';
 
@@ -166,6 +167,25 @@ describe('pages of other origins', () => {
 
     expect((await bench.ask('POST', '/workers', { url: A }, headers)).status).toBe(status);
     expect((await bench.ask('GET', '/workers', undefined, headers)).status).toBe(200);
+  });
+
+  it.each([
+    ['a name that leads here', 'evil.example', 403],
+    ['localhost', 'localhost', 202],
+    ['an IPv6 address', '[::1]', 202],
+  ])('a change by a page of %s has gives %s', async (_page, host, status) => {
+    const port = bench.address.split(':').at(-1);
+    const authority = `${host}:${port}`;
+    const headers = { host: authority, origin: `http://${authority}`, 'content-type': 'application/json' };
+
+    const answer = await ask(bench.base, {
+      method: 'POST',
+      path: '/workers',
+      headers,
+      body: JSON.stringify({ url: A }),
+    });
+
+    expect(answer.status).toBe(status);
   });
 });
 

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { Hono, type MiddlewareHandler } from 'hono';
 import type { Log } from '../telemetry/log.ts';
 import type { BearerKeys } from './bearer-keys.ts';
@@ -51,10 +52,19 @@ function guard(route: Route, keys: BearerKeys): MiddlewareHandler<AdminEnv> {
   };
 }
 
-/** A browser sends this on behalf of a page that is not ours: without keys only this keeps such a page out. */
+/**
+ * A browser says which page a request comes from: without keys only this keeps foreign pages out. A page whose own name
+ * leads here (DNS rebinding) has our host in its origin too, so a name other than `localhost` is foreign.
+ */
 function isForeignPage(headers: Headers): boolean {
   const origin = headers.get('origin');
-  return origin !== null && origin.replace(/^https?:\/\//, '') !== headers.get('host');
+  if (origin === null) return false;
+  const page = URL.canParse(origin) ? new URL(origin) : null;
+  return page === null || page.host !== headers.get('host') || !isAddress(page.hostname);
+}
+
+function isAddress(host: string): boolean {
+  return host === 'localhost' || isIP(host.replace(/^\[|\]$/g, '')) !== 0;
 }
 
 /** `allow` of each path (RFC 9110 15.5.6); HEAD goes with GET. */
