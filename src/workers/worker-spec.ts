@@ -33,6 +33,7 @@ export type SpecResult =
   | { readonly ok: true; readonly spec: WorkerSpec }
   | { readonly ok: false; readonly issues: readonly SpecIssue[] };
 
+const NAME_RULE = 'must be a text that is not empty, without control characters';
 const text = (rule: string) => z.string({ error: rule }).min(1, { error: rule });
 const count = (rule: string, min: number, max: number) =>
   z.int({ error: rule }).min(min, { error: rule }).max(max, { error: rule });
@@ -58,7 +59,11 @@ const healthSchema = z.strictObject(
 );
 
 const fields = {
-  name: text('must be a text that is not empty').nullish(),
+  // It becomes the value of a response header with --routed-worker-id name.
+  name: z
+    .string({ error: NAME_RULE })
+    .regex(/^\P{Cc}+$/u, { error: NAME_RULE })
+    .nullish(),
   models: z
     .array(
       z.strictObject({ id: text('must be a model id that is not empty') }, { error: 'must be an object {id: MODEL}' }),
