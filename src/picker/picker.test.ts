@@ -129,6 +129,13 @@ describe('refusals', () => {
     expect(bench.refusal(body, {}, { ...FACTS, endpointPicker: true }).status).toBe(503);
   });
 
+  it('repeats no more than the beginning of a long name', () => {
+    const bench = new PickerBench();
+    bench.add(1, { models: [{ id: 'a' }] });
+
+    expect(bench.refusal({ model: 'm'.repeat(100_000) }).message.length).toBeLessThan(400);
+  });
+
   it('never makes a series of the name of an unknown model', () => {
     const bench = new PickerBench();
     bench.add(1, { models: [{ id: 'a' }] });

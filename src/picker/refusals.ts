@@ -9,7 +9,7 @@ export type ErrorStyle = 'smg' | 'epp';
 export function refusalOf(refusal: Refusal, style: ErrorStyle, requestId: string): RefusalAnswer {
   if (refusal.reason === 'model_not_found') {
     const status = style === 'epp' ? 503 : 404;
-    return answer(status, refusal.reason, `No worker available for model '${refusal.model}'`, requestId);
+    return answer(status, refusal.reason, `No worker available for model '${shortened(refusal.model)}'`, requestId);
   }
   const message = 'All workers are unavailable (circuit breaker open or unhealthy)';
   return answer(503, refusal.reason, message, requestId);
@@ -23,6 +23,12 @@ export function tooLarge(limitBytes: number, requestId: string): RefusalAnswer {
   const message = `The request body is larger than ${limitBytes} bytes (--max-payload-size)`;
   return answer(413, 'request_body_too_large', message, requestId);
 }
+
+/** A client's text, short enough to be sent back. */
+function shortened(text: string): string {
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
+}
+const MAX_SHOWN = 256;
 
 function answer(status: number, code: RefusalAnswer['code'], message: string, requestId: string): RefusalAnswer {
   return { kind: 'refusal', status, code, message, retryAfterSecs: null, requestId };

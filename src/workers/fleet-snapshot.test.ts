@@ -134,6 +134,13 @@ describe('what stays the same between snapshots', () => {
     expect(snapshot.pool('x')?.memberIds).toBe(snapshot.pool('')?.memberIds);
   });
 
+  it('gives a model that nobody lists a pool of its own name, unless that is overlong', () => {
+    const snapshot = of(serving('any'));
+
+    expect(snapshot.pool('m'.repeat(256))?.model).toBe('m'.repeat(256));
+    expect(snapshot.pool('m'.repeat(257))?.model).toBe('unknown');
+  });
+
   it('keeps the ids of the pool of unlisted models', () => {
     const one = of(serving('any'), a);
     const two = FleetSnapshot.after(one, [one.workers[0]!, a.worker, b.worker].map(known));

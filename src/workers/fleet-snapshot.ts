@@ -10,6 +10,8 @@ export interface FleetEntry {
 
 /** Name of the pool of requests that name no model (policies 2.4). */
 const NO_MODEL = 'unknown';
+/** A longer name of a model that nobody lists counts as none: it would be kept in pins and metrics as it came. */
+const MAX_MODEL_LENGTH = 256;
 
 export class FleetSnapshot implements WorkerSnapshot {
   readonly version: number;
@@ -73,7 +75,8 @@ export class FleetSnapshot implements WorkerSnapshot {
     if (pool !== undefined) return pool;
     const { members, memberIds, available } = this.#unlisted;
     // Named per request, since any name may come in: it is not worth remembering.
-    return members.length === 0 ? undefined : { model, members, memberIds, available };
+    if (members.length === 0) return undefined;
+    return { model: model.length > MAX_MODEL_LENGTH ? NO_MODEL : model, members, memberIds, available };
   }
 }
 
