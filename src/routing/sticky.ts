@@ -90,15 +90,16 @@ function firstServing(candidates: readonly string[], pool: Pool, except: Worker 
   return null;
 }
 
-const membersById = new WeakMap<Pool, ReadonlyMap<string, Worker>>();
+/** By the list of members: the pool of a model that no worker lists is an object of its own for every request. */
+const membersById = new WeakMap<readonly Worker[], ReadonlyMap<string, Worker>>();
 
-function memberOf(pool: Pool, id: string): Worker | undefined {
-  let members = membersById.get(pool);
-  if (members === undefined) {
-    members = new Map(pool.members.map((worker) => [worker.id, worker]));
-    membersById.set(pool, members);
+function memberOf({ members }: Pool, id: string): Worker | undefined {
+  let byId = membersById.get(members);
+  if (byId === undefined) {
+    byId = new Map(members.map((worker) => [worker.id, worker]));
+    membersById.set(members, byId);
   }
-  return members.get(id);
+  return byId.get(id);
 }
 
 /** True when a pin of some key can still be served: by a placeable worker or by one that drains. */
