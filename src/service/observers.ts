@@ -8,16 +8,11 @@ import { BODY_PATHS } from '../telemetry/smg-metrics.ts';
 import type { FleetObserver } from '../workers/fleet-observer.ts';
 
 export function extProcObserver(metrics: Metrics, log: Log): ExtProcObserver {
-  const streams = metrics.streams.cell('ext_proc');
   const received = new Map(MESSAGE_KINDS.map((kind) => [kind, metrics.messages.cell(kind)]));
   const sent = new Map(ANSWER_KINDS.map((kind) => [kind, metrics.answers.cell(kind)]));
   const requested = metrics.bodiesRequested.cell();
   const ignored = metrics.bodyOverridesIgnored.cell();
   return {
-    streamOpened: () => {
-      streams.value += 1;
-    },
-    streamClosed: () => {},
     messageReceived: (kind) => {
       const cell = received.get(kind);
       if (cell !== undefined) cell.value += 1;

@@ -25,6 +25,7 @@ import { everyWorkerTried } from '../workers/first-look.ts';
 import { HealthChecker } from '../workers/health-checker.ts';
 import { InFlightLedger } from '../workers/in-flight-ledger.ts';
 import { Registry } from '../workers/registry.ts';
+import { countedCalls, serviceOf } from './counted-calls.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { accessLogObserver, extProcObserver, fleetObserver } from './observers.ts';
 import { pickerConfigOf } from './picker-config.ts';
@@ -137,13 +138,14 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
   });
   const health = new HealthService(true);
   const reflection = new ReflectionService();
-  const transport = grpcJsTransport(
-    [extProc, ...accessLog.methods, ...endpoints.methods, ...health.methods, ...reflection.methods],
-    {
-      maxReceiveBytes: Math.max(settings.envoyBodyLimit, settings.maxPayloadSize) + RECEIVE_MARGIN_BYTES,
-      onHandlerError: (path, error) => log.error('a call failed inside the service', { method: path, error }),
+  const methods = [extProc, ...accessLog.methods, ...endpoints.methods, ...health.methods, ...reflection.methods];
+  const transport = grpcJsTransport(countedCalls(methods, metrics), {
+    maxReceiveBytes: Math.max(settings.envoyBodyLimit, settings.maxPayloadSize) + RECEIVE_MARGIN_BYTES,
+    onHandlerError: (path, error) => {
+      metrics.handlerErrors.cell(serviceOf(path)).value += 1;
+      log.error('a call failed inside the service', { method: path, error });
     },
-  );
+  });
 
   let draining = false;
   let effective = settings;

@@ -65,8 +65,6 @@ class WantedWorker implements RequestPicker {
 describe.skipIf(noEnvoy())('envoy 3.3 streams at rate with the graceful guard', () => {
   const overridesIgnored = { count: 0 };
   const observer: ExtProcObserver = {
-    streamOpened() {},
-    streamClosed() {},
     messageReceived() {},
     answerSent() {},
     bodyPath() {},

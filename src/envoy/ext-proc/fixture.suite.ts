@@ -72,12 +72,6 @@ export class FakePicker implements RequestPicker {
 export class NotedEvents implements ExtProcObserver {
   readonly notes: string[] = [];
 
-  streamOpened(): void {
-    this.notes.push('streamOpened');
-  }
-  streamClosed(): void {
-    this.notes.push('streamClosed');
-  }
   messageReceived(kind: string): void {
     this.notes.push(`message:${kind}`);
   }

@@ -6,8 +6,6 @@ export type PassCause = 'deadline' | 'internal_error' | 'protocol_error';
 
 /** Where the streams report what happens, for counting (envoy 1, rule 25). */
 export interface ExtProcObserver {
-  streamOpened(): void;
-  streamClosed(): void;
   /** `unknown`: bytes that are no ProcessingRequest, or one of a kind that is not known. */
   messageReceived(kind: Phase | 'unknown'): void;
   /** In full duplex each echoed piece counts. */

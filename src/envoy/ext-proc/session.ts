@@ -41,7 +41,6 @@ export class Session implements CallHandler, RequestStream {
     this.#periodicLogMs = periodic ?? 0;
     this.#request = new RequestSide(settings, this);
     this.#response = new ResponseSide(settings, this);
-    settings.observer.streamOpened();
   }
 
   get protocol(): Protocol {
@@ -81,7 +80,6 @@ export class Session implements CallHandler, RequestStream {
     this.#finish();
     const pick = this.#request.pick;
     if (pick !== null && !this.#endedByUs && this.#outlivesPick()) this.#settings.picker.streamEnded(pick.pickId);
-    this.#settings.observer.streamClosed();
     this.#onClosed(this);
   }
 
