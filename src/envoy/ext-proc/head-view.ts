@@ -14,6 +14,8 @@ const NO_NAMES: readonly string[] = [];
 export class HeadView implements RequestHead {
   readonly #entries: readonly HeaderEntry[];
   readonly endOfStream: boolean;
+  /** Kept, since plan, decision and counting each ask for it. */
+  #path: string | null = null;
 
   constructor(entries: readonly HeaderEntry[], endOfStream: boolean) {
     this.#entries = entries;
@@ -25,7 +27,8 @@ export class HeadView implements RequestHead {
   }
 
   get path(): string {
-    return this.text(':path') ?? '';
+    this.#path ??= this.text(':path') ?? '';
+    return this.#path;
   }
 
   first(name: string): Uint8Array | undefined {

@@ -38,6 +38,12 @@ export interface RequestStream extends Outlet {
 const EMPTY = Buffer.alloc(0);
 const NO_PLAN: BodyPlan = { readBody: false, reason: 'header_only' };
 
+/** False where waiting for the body could take for ever (decisions 20). */
+function mayAskFor(head: RequestHead): boolean {
+  const kind = bodyKindOf(head);
+  return kind !== 'none' && kind !== 'tunnel';
+}
+
 /** The request's direction of one stream: decides once, in the phase that the mode allows (envoy 4.7). */
 export class RequestSide implements AnswerTaker {
   readonly #settings: ExtProcSettings;
@@ -153,8 +159,7 @@ export class RequestSide implements AnswerTaker {
   #wantsBody(head: HeadView): boolean {
     const { protocol } = this.#stream;
     const plan = this.#plan(head);
-    const kind = bodyKindOf(head);
-    const wanted = plan.readBody && kind !== 'none' && kind !== 'tunnel';
+    const wanted = plan.readBody && mayAskFor(head);
     const granted = wanted && canGiveBody(protocol);
     this.#settings.observer.bodyPath(wanted && !granted ? 'mode_cannot_grant' : plan.reason);
     return granted;
