@@ -136,11 +136,12 @@ describe('the pin follows the worker that served (decisions 2)', () => {
 });
 
 describe('a request that still lives', () => {
-  it('counts on the worker that serves it now', () => {
+  it.each(['id', 'address'])('counts on the worker that serves it now, known by its %s alone', (known) => {
     const bench = new PickerBench().ready(1, 2);
     const { pickId } = bench.pick({ rid: 'conv' });
+    const { id, address } = bench.worker(2);
 
-    bench.ends.alive(pickId, urlOf(2), '', bench.now);
+    bench.ends.alive(pickId, known === 'id' ? id : '', known === 'address' ? address : '', bench.now);
 
     expect(bench.worker(1).load.requests).toBe(0);
     expect(bench.worker(2).load.ofKey('conv')).toBe(1);

@@ -60,8 +60,9 @@ export class RequestEnds {
     this.#follow(entry, end, now);
   }
 
-  alive(pickId: string, workerId: string, _servedAddress: string, now: number): void {
-    const known = this.#parts.ledger.alive(pickId, now, workerId);
+  alive(pickId: string, workerId: string, servedAddress: string, now: number): void {
+    const { ledger, fleet } = this.#parts;
+    const known = ledger.alive(pickId, now, workerId || (fleet.current.byAddress(servedAddress)?.id ?? ''));
     this.#parts.metrics.logEntries.cell(known ? 'periodic' : 'unknown_pick').value += 1;
   }
 
