@@ -116,6 +116,8 @@ export const REQUEST_SETTINGS = {
     default: false,
     help: 'tell on each response how its worker was chosen',
     ...REQUESTS,
+    // Envoy is the one that puts it on the response.
+    reload: 'envoy',
   }),
   strictForwardAllowlist: later({
     type: bool(),
