@@ -2,6 +2,7 @@
 // source: google/protobuf/any.proto
 
 /* eslint-disable */
+import { NO_BYTES, asBuffer } from "../../bytes.ts";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
 export const protobufPackage = "google.protobuf";
@@ -14,7 +15,7 @@ export interface Any {
 }
 
 function createBaseAny(): Any {
-  return { typeUrl: "", value: Buffer.alloc(0) };
+  return { typeUrl: "", value: NO_BYTES };
 }
 
 export const Any: MessageFns<Any> = {
@@ -54,7 +55,7 @@ export const Any: MessageFns<Any> = {
               break;
             }
 
-            message.value = Buffer.from(reader.bytes());
+            message.value = asBuffer(reader.bytes());
             continue;
           }
         }

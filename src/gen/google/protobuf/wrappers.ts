@@ -2,6 +2,7 @@
 // source: google/protobuf/wrappers.proto
 
 /* eslint-disable */
+import { NO_BYTES, asBuffer } from "../../bytes.ts";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
 export const protobufPackage = "google.protobuf";
@@ -419,7 +420,7 @@ export const StringValue: MessageFns<StringValue> = {
 };
 
 function createBaseBytesValue(): BytesValue {
-  return { value: Buffer.alloc(0) };
+  return { value: NO_BYTES };
 }
 
 export const BytesValue: MessageFns<BytesValue> = {
@@ -448,7 +449,7 @@ export const BytesValue: MessageFns<BytesValue> = {
               break;
             }
 
-            message.value = Buffer.from(reader.bytes());
+            message.value = asBuffer(reader.bytes());
             continue;
           }
         }

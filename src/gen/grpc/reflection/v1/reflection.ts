@@ -2,6 +2,7 @@
 // source: grpc/reflection/v1/reflection.proto
 
 /* eslint-disable */
+import { asBuffer } from "../../../bytes.ts";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
 export const protobufPackage = "grpc.reflection.v1";
@@ -364,7 +365,7 @@ export const FileDescriptorResponse: MessageFns<FileDescriptorResponse> = {
               break;
             }
 
-            const el = Buffer.from(reader.bytes());
+            const el = asBuffer(reader.bytes());
             if (el !== undefined) {
               message.fileDescriptorProto!.push(el);
             }

@@ -2,6 +2,7 @@
 // source: envoy/config/core/v3/base.proto
 
 /* eslint-disable */
+import { NO_BYTES, asBuffer } from "../../../../bytes.ts";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Any } from "../../../../google/protobuf/any.ts";
 import { Struct } from "../../../../google/protobuf/struct.ts";
@@ -413,7 +414,7 @@ export const Metadata_TypedFilterMetadataEntry: MessageFns<Metadata_TypedFilterM
 };
 
 function createBaseHeaderValue(): HeaderValue {
-  return { key: "", value: "", rawValue: Buffer.alloc(0) };
+  return { key: "", value: "", rawValue: NO_BYTES };
 }
 
 export const HeaderValue: MessageFns<HeaderValue> = {
@@ -464,7 +465,7 @@ export const HeaderValue: MessageFns<HeaderValue> = {
               break;
             }
 
-            message.rawValue = Buffer.from(reader.bytes());
+            message.rawValue = asBuffer(reader.bytes());
             continue;
           }
         }

@@ -2,6 +2,7 @@
 // source: envoy/service/ext_proc/v3/external_processor.proto
 
 /* eslint-disable */
+import { NO_BYTES, asBuffer } from "../../../../bytes.ts";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Duration } from "../../../../google/protobuf/duration.ts";
 import { Struct } from "../../../../google/protobuf/struct.ts";
@@ -632,7 +633,7 @@ export const HttpHeaders: MessageFns<HttpHeaders> = {
 };
 
 function createBaseHttpBody(): HttpBody {
-  return { body: Buffer.alloc(0), endOfStream: false, endOfStreamWithoutMessage: false, grpcMessageCompressed: false };
+  return { body: NO_BYTES, endOfStream: false, endOfStreamWithoutMessage: false, grpcMessageCompressed: false };
 }
 
 export const HttpBody: MessageFns<HttpBody> = {
@@ -670,7 +671,7 @@ export const HttpBody: MessageFns<HttpBody> = {
               break;
             }
 
-            message.body = Buffer.from(reader.bytes());
+            message.body = asBuffer(reader.bytes());
             continue;
           }
           case 2: {
@@ -985,7 +986,7 @@ export const CommonResponse: MessageFns<CommonResponse> = {
 };
 
 function createBaseImmediateResponse(): ImmediateResponse {
-  return { status: undefined, headers: undefined, body: Buffer.alloc(0), grpcStatus: undefined, details: "" };
+  return { status: undefined, headers: undefined, body: NO_BYTES, grpcStatus: undefined, details: "" };
 }
 
 export const ImmediateResponse: MessageFns<ImmediateResponse> = {
@@ -1042,7 +1043,7 @@ export const ImmediateResponse: MessageFns<ImmediateResponse> = {
               break;
             }
 
-            message.body = Buffer.from(reader.bytes());
+            message.body = asBuffer(reader.bytes());
             continue;
           }
           case 4: {
@@ -1225,7 +1226,7 @@ export const BodyMutation: MessageFns<BodyMutation> = {
               break;
             }
 
-            message.mutation = { $case: "body", value: Buffer.from(reader.bytes()) };
+            message.mutation = { $case: "body", value: asBuffer(reader.bytes()) };
             continue;
           }
           case 2: {
@@ -1261,7 +1262,7 @@ export const BodyMutation: MessageFns<BodyMutation> = {
 };
 
 function createBaseStreamedBodyResponse(): StreamedBodyResponse {
-  return { body: Buffer.alloc(0), endOfStream: false, endOfStreamWithoutMessage: false, grpcMessageCompressed: false };
+  return { body: NO_BYTES, endOfStream: false, endOfStreamWithoutMessage: false, grpcMessageCompressed: false };
 }
 
 export const StreamedBodyResponse: MessageFns<StreamedBodyResponse> = {
@@ -1299,7 +1300,7 @@ export const StreamedBodyResponse: MessageFns<StreamedBodyResponse> = {
               break;
             }
 
-            message.body = Buffer.from(reader.bytes());
+            message.body = asBuffer(reader.bytes());
             continue;
           }
           case 2: {
