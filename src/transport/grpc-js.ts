@@ -1,7 +1,7 @@
 import { type ConnectionInjector, Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js';
 import { type ByteStream, GrpcJsCall } from './grpc-js-call.ts';
+import { withFittingLimits } from './http2-limits.ts';
 import { type Listener, openListener } from './listener.ts';
-import { withGenerousResets } from './reset-limits.ts';
 import {
   type CallHandler,
   GrpcStatus,
@@ -39,9 +39,7 @@ class GrpcJsTransport implements Transport {
     for (const method of methods) {
       this.#server.addService(definitionOf(method.path), { call: (stream: ByteStream) => this.#open(method, stream) });
     }
-    this.#injector = withGenerousResets(() =>
-      this.#server.createConnectionInjector(ServerCredentials.createInsecure()),
-    );
+    this.#injector = withFittingLimits(() => this.#server.createConnectionInjector(ServerCredentials.createInsecure()));
   }
 
   get openCalls(): number {

@@ -40,6 +40,14 @@ export function transportSuite(name: string, factory: TransportFactory): void {
         expect(reply.messages[0]?.equals(large)).toBe(true);
       });
 
+      it('has a window that a long prompt fits into', async () => {
+        const { address } = await setUp();
+        const { session } = raw(address);
+
+        await until(() => (session.remoteSettings.initialWindowSize ?? 0) >= MIB, 'the window of a stream');
+        await until(() => (session.state.remoteWindowSize ?? 0) >= MIB, 'the window of the connection');
+      });
+
       it('joins a message that comes in pieces and parts messages that come in one piece', async () => {
         const { echo, address } = await setUp();
         const stream = raw(address).open(ECHO);
