@@ -16,13 +16,13 @@ export function addAdminFlags(command: Command): Command {
 
 /** Client of the admin API of one service (interface 9). */
 export class AdminClient {
-  private readonly base: URL;
-  private readonly headers: Readonly<Record<string, string>>;
+  readonly #base: URL;
+  readonly #headers: Readonly<Record<string, string>>;
 
   /** @throws AppError when the URL or the key file cannot be used */
   constructor(admin: string, keyFile: string | undefined) {
-    this.base = baseUrl(admin);
-    this.headers = keyFile === undefined ? {} : { authorization: `Bearer ${readKey(keyFile)}` };
+    this.#base = baseUrl(admin);
+    this.#headers = keyFile === undefined ? {} : { authorization: `Bearer ${readKey(keyFile)}` };
   }
 
   /**
@@ -31,10 +31,10 @@ export class AdminClient {
    * @throws AppError `admin_unreachable`, or `admin_refused` with the message of its error envelope
    */
   async ask(method: string, path: string, body?: unknown): Promise<unknown> {
-    const url = new URL(path, this.base);
-    const init: RequestInit = { method, headers: this.headers, signal: AbortSignal.timeout(ANSWER_MS) };
+    const url = new URL(path, this.#base);
+    const init: RequestInit = { method, headers: this.#headers, signal: AbortSignal.timeout(ANSWER_MS) };
     if (body !== undefined) {
-      init.headers = { ...this.headers, 'content-type': 'application/json' };
+      init.headers = { ...this.#headers, 'content-type': 'application/json' };
       init.body = JSON.stringify(body);
     }
     let status: number;
@@ -45,13 +45,13 @@ export class AdminClient {
       text = await response.text();
     } catch (error) {
       const hint = 'is the service running there? (--admin URL names another)';
-      throw new AppError('admin_unreachable', `no answer from ${this.base.origin}: ${causeOf(error)}; ${hint}`, {
+      throw new AppError('admin_unreachable', `no answer from ${this.#base.origin}: ${causeOf(error)}; ${hint}`, {
         cause: error,
       });
     }
     const data = parse(text);
     if (status >= 200 && status < 300 && data !== undefined) return data;
-    throw new AppError('admin_refused', refusal(status, data, this.base.origin));
+    throw new AppError('admin_refused', refusal(status, data, this.#base.origin));
   }
 }
 

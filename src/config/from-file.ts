@@ -35,41 +35,43 @@ class FileReader implements FileValues {
   readonly values = new Map<AnyKey, Given>();
   readonly ofPolicy = new Map<AnyKey, Given>();
   workers: readonly YamlValue[] = [];
-  private readonly problems: string[];
+  readonly #problems: string[];
 
   constructor(problems: string[]) {
-    this.problems = problems;
+    this.#problems = problems;
   }
 
   take(entry: YamlEntry): void {
     const key = FILE_KEYS.get(entry.key);
-    if (entry.key === 'policy' && entry.value.entries() !== undefined) this.policyObject(entry);
-    else if (key === 'config') this.problems.push(`${entry.keyAt}: config cannot be set in the config file itself`);
-    else if (key !== undefined) this.store(this.values, key, entry);
-    else if (WORKER_LISTS.some((name) => name === entry.key)) this.workerList(entry);
-    else this.unknown(entry);
+    if (entry.key === 'policy' && entry.value.entries() !== undefined) this.#policyObject(entry);
+    else if (key === 'config') this.#problems.push(`${entry.keyAt}: config cannot be set in the config file itself`);
+    else if (key !== undefined) this.#store(this.values, key, entry);
+    else if (WORKER_LISTS.some((name) => name === entry.key)) this.#workerList(entry);
+    else this.#unknown(entry);
   }
 
-  private workerList(entry: YamlEntry): void {
+  #workerList(entry: YamlEntry): void {
     const items = entry.value.items();
     if (items === undefined) {
       if (entry.value.data === null) return;
-      this.problems.push(`${entry.value.at()}: ${entry.key}: expected a list of workers`);
+      this.#problems.push(`${entry.value.at()}: ${entry.key}: expected a list of workers`);
     } else if (entry.key === 'workers') {
       this.workers = items;
     } else if (items.length > 0) {
-      this.problems.push(`${entry.keyAt}: ${entry.key} is not supported by this version yet`);
+      this.#problems.push(`${entry.keyAt}: ${entry.key} is not supported by this version yet`);
     }
   }
 
-  private policyObject(entry: YamlEntry): void {
+  #policyObject(entry: YamlEntry): void {
     const entries = entry.value.entries() ?? [];
     const type = entries.find((item) => item.key === 'type');
     if (type === undefined) {
-      this.problems.push(`${entry.keyAt}: policy: the key type is missing, expected one of ${POLICY_NAMES.join(', ')}`);
+      this.#problems.push(
+        `${entry.keyAt}: policy: the key type is missing, expected one of ${POLICY_NAMES.join(', ')}`,
+      );
       return;
     }
-    const policy = this.store(this.values, 'policy', type);
+    const policy = this.#store(this.values, 'policy', type);
     if (policy === undefined) return;
     const allowed = TABLE.filter(([, setting]) => setting.policies?.includes(String(policy.value)));
     for (const item of entries) {
@@ -78,14 +80,14 @@ class FileReader implements FileValues {
       if (key === undefined || !allowed.some(([name]) => name === key)) {
         const names = [...FILE_KEYS].filter(([, name]) => allowed.some(([own]) => own === name)).map(([name]) => name);
         const hint = didYouMean(item.key, names);
-        this.problems.push(`${item.keyAt}: policy ${String(policy.value)} has no key ${textOf(item.key)}${hint}`);
+        this.#problems.push(`${item.keyAt}: policy ${String(policy.value)} has no key ${textOf(item.key)}${hint}`);
       } else {
-        this.store(APART.has(key) ? this.ofPolicy : this.values, key, item);
+        this.#store(APART.has(key) ? this.ofPolicy : this.values, key, item);
       }
     }
   }
 
-  private store(values: Map<AnyKey, Given>, key: AnyKey, entry: YamlEntry): Given | undefined {
+  #store(values: Map<AnyKey, Given>, key: AnyKey, entry: YamlEntry): Given | undefined {
     const setting = settingOf(key);
     const { value } = entry;
     const raw = rawOf(value, setting.type.textual === true);
@@ -93,25 +95,25 @@ class FileReader implements FileValues {
     const at = index === undefined ? value.at() : value.at([index]);
     const result = check(setting, raw, 'file', inFile(at, key), textOf(raw));
     if ('problem' in result) {
-      this.problems.push(result.problem);
+      this.#problems.push(result.problem);
       return undefined;
     }
     const other = values.get(key);
     if (other !== undefined) {
-      this.problems.push(`${result.given.name} was already given at ${other.name}`);
+      this.#problems.push(`${result.given.name} was already given at ${other.name}`);
       return undefined;
     }
     values.set(key, result.given);
     return result.given;
   }
 
-  private unknown(entry: YamlEntry): void {
+  #unknown(entry: YamlEntry): void {
     const flag = `--${entry.key.replaceAll('_', '-')}`;
     const reason = KNOWN_FLAGS.get(flag);
     if (reason === undefined) {
-      this.problems.push(`${entry.keyAt}: unknown key ${textOf(entry.key)}${didYouMean(entry.key, ALL_KEYS)}`);
+      this.#problems.push(`${entry.keyAt}: unknown key ${textOf(entry.key)}${didYouMean(entry.key, ALL_KEYS)}`);
     } else {
-      this.problems.push(`${entry.keyAt}: ${entry.key} of SMG is not taken over: ${reason}`);
+      this.#problems.push(`${entry.keyAt}: ${entry.key} of SMG is not taken over: ${reason}`);
     }
   }
 }

@@ -41,103 +41,103 @@ export interface ConfigWatchOptions {
  * rename and the swapped symlinks of a Kubernetes ConfigMap are seen as well as a write.
  */
 export class ConfigWatch {
-  private readonly options: ConfigWatchOptions;
-  private loaded: Loaded;
-  private text: string | undefined;
-  private failing = false;
-  private watchers = new Map<string, FSWatcher>();
-  private timer: NodeJS.Timeout | undefined;
-  private closed = false;
+  readonly #options: ConfigWatchOptions;
+  #loaded: Loaded;
+  #text: string | undefined;
+  #failing = false;
+  #watchers = new Map<string, FSWatcher>();
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
 
   constructor(options: ConfigWatchOptions) {
-    this.options = options;
-    this.loaded = options.loaded;
-    this.watchFolders();
+    this.#options = options;
+    this.#loaded = options.loaded;
+    this.#watchFolders();
     // The file may have changed between its first reading and now.
-    this.schedule();
+    this.#schedule();
   }
 
   /** Reads the file at once and reports, changed or not (SIGHUP). */
   reload(): void {
-    if (!this.closed) this.read(true);
+    if (!this.#closed) this.#read(true);
   }
 
   close(): void {
-    this.closed = true;
-    clearTimeout(this.timer);
-    for (const watcher of this.watchers.values()) watcher.close();
-    this.watchers.clear();
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    for (const watcher of this.#watchers.values()) watcher.close();
+    this.#watchers.clear();
   }
 
-  private schedule(): void {
-    if (this.closed || this.timer !== undefined) return;
-    this.timer = setTimeout(() => {
-      this.timer = undefined;
-      this.watchFolders();
-      this.read(false);
-    }, this.options.settleMs ?? 100);
-    this.timer.unref();
+  #schedule(): void {
+    if (this.#closed || this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#watchFolders();
+      this.#read(false);
+    }, this.#options.settleMs ?? 100);
+    this.#timer.unref();
   }
 
   /** Watches the folder of the path, and that of the file it leads to. */
-  private watchFolders(): void {
-    const { path } = this.options;
+  #watchFolders(): void {
+    const { path } = this.#options;
     const wanted = new Set([dirname(path)]);
     try {
       wanted.add(dirname(realpathSync(path)));
     } catch {
       // The file is away for now; its folder tells when it is back.
     }
-    for (const [folder, watcher] of this.watchers) {
+    for (const [folder, watcher] of this.#watchers) {
       if (wanted.has(folder)) continue;
       watcher.close();
-      this.watchers.delete(folder);
+      this.#watchers.delete(folder);
     }
-    for (const folder of wanted) if (!this.watchers.has(folder)) this.watchFolder(folder);
+    for (const folder of wanted) if (!this.#watchers.has(folder)) this.#watchFolder(folder);
   }
 
-  private watchFolder(folder: string): void {
+  #watchFolder(folder: string): void {
     const lost = (error: unknown): void => {
-      this.watchers.get(folder)?.close();
-      this.watchers.delete(folder);
-      this.options.listener.failed([`${folder}: cannot be watched for changes: ${messageOf(error)}`]);
+      this.#watchers.get(folder)?.close();
+      this.#watchers.delete(folder);
+      this.#options.listener.failed([`${folder}: cannot be watched for changes: ${messageOf(error)}`]);
     };
     try {
-      const watcher = watch(folder, { persistent: false }, () => this.schedule());
+      const watcher = watch(folder, { persistent: false }, () => this.#schedule());
       watcher.on('error', lost);
-      this.watchers.set(folder, watcher);
+      this.#watchers.set(folder, watcher);
     } catch (error) {
       lost(error);
     }
   }
 
-  private read(forced: boolean): void {
-    const { path, load, listener } = this.options;
+  #read(forced: boolean): void {
+    const { path, load, listener } = this.#options;
     let text: string;
     try {
       text = readFileSync(path, 'utf8');
     } catch (error) {
-      this.text = undefined;
-      if (forced || !this.failing) this.fail([`${path}: cannot be read: ${messageOf(error)}`]);
+      this.#text = undefined;
+      if (forced || !this.#failing) this.#fail([`${path}: cannot be read: ${messageOf(error)}`]);
       return;
     }
-    if (!forced && text === this.text) return;
-    this.text = text;
+    if (!forced && text === this.#text) return;
+    this.#text = text;
     const result = load(text);
     if (!result.ok) {
-      this.fail(result.problems);
+      this.#fail(result.problems);
       return;
     }
-    const change = compare(this.loaded, result.loaded);
-    const recovered = this.failing;
-    this.failing = false;
-    this.loaded = change.loaded;
+    const change = compare(this.#loaded, result.loaded);
+    const recovered = this.#failing;
+    this.#failing = false;
+    this.#loaded = change.loaded;
     if (forced || recovered || change.changed.length > 0) listener.changed(change);
   }
 
-  private fail(problems: readonly string[]): void {
-    this.failing = true;
-    this.options.listener.failed(problems);
+  #fail(problems: readonly string[]): void {
+    this.#failing = true;
+    this.#options.listener.failed(problems);
   }
 }
 

@@ -11,20 +11,20 @@ export interface SharedList {
  * leaves with its last pin, so that workers that come and go leave nothing behind.
  */
 export class CandidateLists {
-  private readonly byName = new Map<string, SharedList>();
+  readonly #byName = new Map<string, SharedList>();
 
   get size(): number {
-    return this.byName.size;
+    return this.#byName.size;
   }
 
   /** The shared list equal to `ids`, used once more. */
   acquire(ids: readonly string[]): SharedList {
     // A worker id is a URL and holds no line feed.
     const name = ids.join('\n');
-    let list = this.byName.get(name);
+    let list = this.#byName.get(name);
     if (list === undefined) {
       list = { ids: Object.freeze(ids.slice()), name, uses: 0 };
-      this.byName.set(name, list);
+      this.#byName.set(name, list);
     }
     list.uses++;
     return list;
@@ -32,6 +32,6 @@ export class CandidateLists {
 
   release(list: SharedList): void {
     list.uses--;
-    if (list.uses === 0) this.byName.delete(list.name);
+    if (list.uses === 0) this.#byName.delete(list.name);
   }
 }

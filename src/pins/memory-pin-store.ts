@@ -17,69 +17,69 @@ const SWEEP_BATCH = 2_000;
 const FIRST_CAPACITY = 1024;
 
 export class MemoryPinStore implements PinStore {
-  private readonly maxPins: number;
-  private readonly slots = new KeyIndex();
-  private readonly order = new UseOrder();
-  private readonly lists = new CandidateLists();
+  readonly #maxPins: number;
+  readonly #slots = new KeyIndex();
+  readonly #order = new UseOrder();
+  readonly #lists = new CandidateLists();
 
   // Columns by slot. A slot whose list is null is free.
-  private readonly keyAt: string[] = [];
-  private readonly listAt: (SharedList | null)[] = [];
-  private versionAt = new Float64Array(FIRST_CAPACITY);
-  private usedAt = new Float64Array(FIRST_CAPACITY);
+  readonly #keyAt: string[] = [];
+  readonly #listAt: (SharedList | null)[] = [];
+  #versionAt = new Float64Array(FIRST_CAPACITY);
+  #usedAt = new Float64Array(FIRST_CAPACITY);
 
   /** Writes so far. Versions are taken from it, so that a key that was forgotten never gets an old version back. */
-  private writes = 0;
-  private count = 0;
-  private evictions = 0;
+  #writes = 0;
+  #count = 0;
+  #evictions = 0;
 
   constructor(options: MemoryPinStoreOptions) {
-    this.maxPins = Math.max(1, options.maxPins);
+    this.#maxPins = Math.max(1, options.maxPins);
   }
 
   get size(): number {
-    return this.count;
+    return this.#count;
   }
 
   get evicted(): number {
-    return this.evictions;
+    return this.#evictions;
   }
 
   get(key: string, now: number): Pin | undefined {
-    const slot = this.slots.get(key);
+    const slot = this.#slots.get(key);
     if (slot === undefined) return undefined;
-    this.use(slot, now);
-    return this.pinAt(slot);
+    this.#use(slot, now);
+    return this.#pinAt(slot);
   }
 
   peek(key: string): Pin | undefined {
-    const slot = this.slots.get(key);
-    return slot === undefined ? undefined : this.pinAt(slot);
+    const slot = this.#slots.get(key);
+    return slot === undefined ? undefined : this.#pinAt(slot);
   }
 
   put(key: string, candidates: readonly string[], expectedVersion: number, now: number): Pin {
-    let slot = this.slots.get(key);
+    let slot = this.#slots.get(key);
     if (slot === undefined) {
-      slot = this.insert(key);
+      slot = this.#insert(key);
     } else {
-      if (this.versionAt[slot] !== expectedVersion) return this.pinAt(slot);
-      this.releaseList(slot);
+      if (this.#versionAt[slot] !== expectedVersion) return this.#pinAt(slot);
+      this.#releaseList(slot);
     }
-    this.listAt[slot] = this.lists.acquire(candidates);
-    this.versionAt[slot] = ++this.writes;
-    this.use(slot, now);
-    return this.pinAt(slot);
+    this.#listAt[slot] = this.#lists.acquire(candidates);
+    this.#versionAt[slot] = ++this.#writes;
+    this.#use(slot, now);
+    return this.#pinAt(slot);
   }
 
   touch(key: string, now: number): void {
-    const slot = this.slots.get(key);
-    if (slot !== undefined) this.use(slot, now);
+    const slot = this.#slots.get(key);
+    if (slot !== undefined) this.#use(slot, now);
   }
 
   delete(key: string): boolean {
-    const slot = this.slots.get(key);
+    const slot = this.#slots.get(key);
     if (slot === undefined) return false;
-    this.remove(slot);
+    this.#remove(slot);
     return true;
   }
 
@@ -87,9 +87,9 @@ export class MemoryPinStore implements PinStore {
     if (maxIdleMs <= 0) return 0;
     let removed = 0;
     while (removed < SWEEP_BATCH) {
-      const slot = this.order.oldest;
-      if (slot < 0 || now - (this.usedAt[slot] ?? 0) < maxIdleMs) break;
-      this.remove(slot);
+      const slot = this.#order.oldest;
+      if (slot < 0 || now - (this.#usedAt[slot] ?? 0) < maxIdleMs) break;
+      this.#remove(slot);
       removed++;
     }
     return removed;
@@ -101,57 +101,57 @@ export class MemoryPinStore implements PinStore {
     const start = cursor === null ? 0 : Number(cursor);
     if (!Number.isSafeInteger(start) || start < 0) return { pins, cursor: null };
     const most = Math.max(1, limit);
-    for (let slot = start; slot < this.order.length; slot++) {
-      const list = this.listAt[slot] ?? null;
+    for (let slot = start; slot < this.#order.length; slot++) {
+      const list = this.#listAt[slot] ?? null;
       if (list === null) continue;
       if (pins.length === most) return { pins, cursor: String(slot) };
       pins.push({
-        key: this.keyAt[slot] ?? '',
+        key: this.#keyAt[slot] ?? '',
         candidates: list.ids,
-        version: this.versionAt[slot] ?? 0,
-        idleMs: now - (this.usedAt[slot] ?? 0),
+        version: this.#versionAt[slot] ?? 0,
+        idleMs: now - (this.#usedAt[slot] ?? 0),
       });
     }
     return { pins, cursor: null };
   }
 
-  private insert(key: string): number {
-    if (this.count >= this.maxPins) {
-      this.remove(this.order.oldest);
-      this.evictions++;
+  #insert(key: string): number {
+    if (this.#count >= this.#maxPins) {
+      this.#remove(this.#order.oldest);
+      this.#evictions++;
     }
-    const slot = this.order.take();
-    if (slot === this.versionAt.length) {
-      this.versionAt = grown(this.versionAt);
-      this.usedAt = grown(this.usedAt);
+    const slot = this.#order.take();
+    if (slot === this.#versionAt.length) {
+      this.#versionAt = grown(this.#versionAt);
+      this.#usedAt = grown(this.#usedAt);
     }
-    this.slots.set(key, slot);
-    this.keyAt[slot] = key;
-    this.count++;
+    this.#slots.set(key, slot);
+    this.#keyAt[slot] = key;
+    this.#count++;
     return slot;
   }
 
-  private remove(slot: number): void {
-    this.slots.delete(this.keyAt[slot] ?? '');
-    this.releaseList(slot);
-    this.listAt[slot] = null;
-    this.keyAt[slot] = '';
-    this.order.drop(slot);
-    this.count--;
+  #remove(slot: number): void {
+    this.#slots.delete(this.#keyAt[slot] ?? '');
+    this.#releaseList(slot);
+    this.#listAt[slot] = null;
+    this.#keyAt[slot] = '';
+    this.#order.drop(slot);
+    this.#count--;
   }
 
-  private releaseList(slot: number): void {
-    const list = this.listAt[slot] ?? null;
-    if (list !== null) this.lists.release(list);
+  #releaseList(slot: number): void {
+    const list = this.#listAt[slot] ?? null;
+    if (list !== null) this.#lists.release(list);
   }
 
-  private use(slot: number, now: number): void {
-    this.usedAt[slot] = now;
-    this.order.use(slot);
+  #use(slot: number, now: number): void {
+    this.#usedAt[slot] = now;
+    this.#order.use(slot);
   }
 
-  private pinAt(slot: number): Pin {
-    return { candidates: this.listAt[slot]?.ids ?? [], version: this.versionAt[slot] ?? 0 };
+  #pinAt(slot: number): Pin {
+    return { candidates: this.#listAt[slot]?.ids ?? [], version: this.#versionAt[slot] ?? 0 };
   }
 }
 

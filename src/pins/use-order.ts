@@ -9,67 +9,67 @@ const FIRST_CAPACITY = 1024;
  * Hot path.
  */
 export class UseOrder {
-  private next = new Int32Array(FIRST_CAPACITY);
-  private previous = new Int32Array(FIRST_CAPACITY);
-  private newest = NONE;
-  private free = NONE;
-  private used = 0;
+  #next = new Int32Array(FIRST_CAPACITY);
+  #previous = new Int32Array(FIRST_CAPACITY);
+  #newest = NONE;
+  #free = NONE;
+  #used = 0;
 
   /** The slot not used for the longest time, -1 when there is none. */
   oldest = NONE;
 
   /** Slots handed out so far, free ones included: the length of any column beside this one. */
   get length(): number {
-    return this.used;
+    return this.#used;
   }
 
   /** A slot, as the newest. */
   take(): number {
-    let slot = this.free;
+    let slot = this.#free;
     if (slot === NONE) {
-      slot = this.used++;
-      if (slot === this.next.length) this.grow();
+      slot = this.#used++;
+      if (slot === this.#next.length) this.#grow();
     } else {
-      this.free = this.next[slot] ?? NONE;
+      this.#free = this.#next[slot] ?? NONE;
     }
-    this.link(slot);
+    this.#link(slot);
     return slot;
   }
 
   /** Makes a slot in use the newest. */
   use(slot: number): void {
-    if (slot === this.newest) return;
-    this.unlink(slot);
-    this.link(slot);
+    if (slot === this.#newest) return;
+    this.#unlink(slot);
+    this.#link(slot);
   }
 
   /** Gives a slot in use back. */
   drop(slot: number): void {
-    this.unlink(slot);
-    this.next[slot] = this.free;
-    this.free = slot;
+    this.#unlink(slot);
+    this.#next[slot] = this.#free;
+    this.#free = slot;
   }
 
-  private link(slot: number): void {
-    this.previous[slot] = NONE;
-    this.next[slot] = this.newest;
-    if (this.newest === NONE) this.oldest = slot;
-    else this.previous[this.newest] = slot;
-    this.newest = slot;
+  #link(slot: number): void {
+    this.#previous[slot] = NONE;
+    this.#next[slot] = this.#newest;
+    if (this.#newest === NONE) this.oldest = slot;
+    else this.#previous[this.#newest] = slot;
+    this.#newest = slot;
   }
 
-  private unlink(slot: number): void {
-    const before = this.previous[slot] ?? NONE;
-    const after = this.next[slot] ?? NONE;
-    if (before === NONE) this.newest = after;
-    else this.next[before] = after;
+  #unlink(slot: number): void {
+    const before = this.#previous[slot] ?? NONE;
+    const after = this.#next[slot] ?? NONE;
+    if (before === NONE) this.#newest = after;
+    else this.#next[before] = after;
     if (after === NONE) this.oldest = before;
-    else this.previous[after] = before;
+    else this.#previous[after] = before;
   }
 
-  private grow(): void {
-    this.next = grown(this.next);
-    this.previous = grown(this.previous);
+  #grow(): void {
+    this.#next = grown(this.#next);
+    this.#previous = grown(this.#previous);
   }
 }
 

@@ -49,10 +49,10 @@ export function nodesOf(id: string): Nodes {
 export class HashRing {
   /** Distinct ids, in the order given. */
   readonly ids: readonly string[];
-  private readonly high: Uint32Array;
-  private readonly low: Uint32Array;
+  readonly #high: Uint32Array;
+  readonly #low: Uint32Array;
   /** Index into `ids` of the node at the same place. */
-  private readonly owner: Uint32Array;
+  readonly #owner: Uint32Array;
 
   /**
    * @param ids one id may stand more than once; it counts once
@@ -67,21 +67,21 @@ export class HashRing {
     const sorted = Array.from({ length: size }, (_, node) => node).sort(
       (a, b) => highOf(a) - highOf(b) || lowOf(a) - lowOf(b),
     );
-    this.high = Uint32Array.from(sorted, highOf);
-    this.low = Uint32Array.from(sorted, lowOf);
-    this.owner = Uint32Array.from(sorted, (node) => Math.floor(node / VIRTUAL_NODES));
+    this.#high = Uint32Array.from(sorted, highOf);
+    this.#low = Uint32Array.from(sorted, lowOf);
+    this.#owner = Uint32Array.from(sorted, (node) => Math.floor(node / VIRTUAL_NODES));
   }
 
   /** Nodes on the ring. */
   get size(): number {
-    return this.owner.length;
+    return this.#owner.length;
   }
 
   /** Position of the node at `place` in ascending order, and the id that owns it. */
   nodeAt(place: number): { readonly position: Position; readonly id: string } {
     return {
-      position: { high: this.high[place] ?? 0, low: this.low[place] ?? 0 },
-      id: this.ids[this.owner[place] ?? 0] ?? '',
+      position: { high: this.#high[place] ?? 0, low: this.#low[place] ?? 0 },
+      id: this.ids[this.#owner[place] ?? 0] ?? '',
     };
   }
 
@@ -92,11 +92,11 @@ export class HashRing {
    * @param taken entries of `eligible` to pass over
    */
   find<T>(key: Position, eligible: readonly (T | undefined)[], taken: readonly T[]): T | null {
-    const size = this.owner.length;
-    let place = this.placeOf(key);
+    const size = this.#owner.length;
+    let place = this.#placeOf(key);
     for (let tested = 0; tested < size; tested++) {
       if (place === size) place = 0;
-      const found = eligible[this.owner[place] ?? 0];
+      const found = eligible[this.#owner[place] ?? 0];
       if (found !== undefined && !taken.includes(found)) return found;
       place++;
     }
@@ -104,13 +104,13 @@ export class HashRing {
   }
 
   /** Place of the first node at or after a position; `size` when all stand before it. */
-  private placeOf(key: Position): number {
+  #placeOf(key: Position): number {
     let from = 0;
-    let to = this.owner.length;
+    let to = this.#owner.length;
     while (from < to) {
       const middle = (from + to) >>> 1;
-      const high = this.high[middle] ?? 0;
-      const before = high < key.high || (high === key.high && (this.low[middle] ?? 0) < key.low);
+      const high = this.#high[middle] ?? 0;
+      const before = high < key.high || (high === key.high && (this.#low[middle] ?? 0) < key.low);
       if (before) from = middle + 1;
       else to = middle;
     }

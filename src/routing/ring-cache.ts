@@ -16,33 +16,33 @@ interface Eligible {
  * but its own; it is kept as long as the membership is the same.
  */
 export class RingCache {
-  private readonly rings = new WeakMap<readonly string[], HashRing>();
-  private readonly nodes = new LruMap<string, Nodes>(REMEMBERED_WORKERS);
-  private readonly eligible = new WeakMap<readonly Worker[], Eligible>();
+  readonly #rings = new WeakMap<readonly string[], HashRing>();
+  readonly #nodes = new LruMap<string, Nodes>(REMEMBERED_WORKERS);
+  readonly #eligible = new WeakMap<readonly Worker[], Eligible>();
 
   ringOf(pool: Pool): HashRing {
-    const known = this.rings.get(pool.memberIds);
+    const known = this.#rings.get(pool.memberIds);
     if (known !== undefined) return known;
-    const ring = new HashRing(pool.memberIds, (id) => this.nodesOf(id));
-    this.rings.set(pool.memberIds, ring);
+    const ring = new HashRing(pool.memberIds, (id) => this.#nodesOf(id));
+    this.#rings.set(pool.memberIds, ring);
     return ring;
   }
 
   /** The candidates by their index in `ring.ids`. */
   eligibleOn(ring: HashRing, candidates: readonly Worker[]): readonly (Worker | undefined)[] {
-    const known = this.eligible.get(candidates);
+    const known = this.#eligible.get(candidates);
     if (known !== undefined && known.ring === ring) return known.byOwner;
     const byId = new Map(candidates.map((worker) => [worker.id, worker]));
     const byOwner = ring.ids.map((id) => byId.get(id));
-    this.eligible.set(candidates, { ring, byOwner });
+    this.#eligible.set(candidates, { ring, byOwner });
     return byOwner;
   }
 
-  private nodesOf(id: string): Nodes {
-    const known = this.nodes.get(id);
+  #nodesOf(id: string): Nodes {
+    const known = this.#nodes.get(id);
     if (known !== undefined) return known;
     const nodes = nodesOf(id);
-    this.nodes.set(id, nodes);
+    this.#nodes.set(id, nodes);
     return nodes;
   }
 }

@@ -63,19 +63,19 @@ export function createRouter(options: RouterOptions): Router {
 
 class StickyRouter implements Router {
   readonly policy: Policy;
-  private readonly options: RouterOptions;
-  private readonly stickiness: Stickiness;
-  private readonly sticky: StickyRules;
-  private readonly readHeader: HeaderKeyReader;
+  readonly #options: RouterOptions;
+  readonly #stickiness: Stickiness;
+  readonly #sticky: StickyRules;
+  readonly #readHeader: HeaderKeyReader;
 
   constructor(options: RouterOptions) {
     const name = options.policy.name;
     this.policy = options.policy;
-    this.options = options;
-    this.stickiness = stickinessOf(options);
-    this.readHeader = name === 'manual' ? readManualKey : name === 'consistent_hashing' ? readRingKey : readListedKey;
+    this.#options = options;
+    this.#stickiness = stickinessOf(options);
+    this.#readHeader = name === 'manual' ? readManualKey : name === 'consistent_hashing' ? readRingKey : readListedKey;
     const manual = name === 'manual';
-    this.sticky = {
+    this.#sticky = {
       mode: manual ? manualMode(options.manualMode) : options.overrideMode,
       write: writeModeOf(options),
       inflightCap: manual ? 0 : options.inflightCap,
@@ -87,53 +87,53 @@ class StickyRouter implements Router {
     const pool = snapshot.pool(request.model);
     if (pool === undefined) {
       const reason = request.model === '' ? 'no_available_workers' : 'model_not_found';
-      return this.refuse(reason, request.model === '' ? 'unknown' : request.model, trail);
+      return this.#refuse(reason, request.model === '' ? 'unknown' : request.model, trail);
     }
 
-    const key = this.stickyKeyOf(request, trail);
+    const key = this.#stickyKeyOf(request, trail);
     const keyStart = key === null ? -1 : startOf(key);
     const placement: Placement = { request, pool, candidates: pool.available, now, random, trail, keyStart };
-    const loadKey = this.stickiness === 'override' ? key : loadKeyOf(request, this.options.keys);
-    return key === null ? this.placeUnkeyed(placement, loadKey) : this.placeKeyed(placement, key, loadKey);
+    const loadKey = this.#stickiness === 'override' ? key : loadKeyOf(request, this.#options.keys);
+    return key === null ? this.#placeUnkeyed(placement, loadKey) : this.#placeKeyed(placement, key, loadKey);
   }
 
   bodyNeed(head: RequestHead, snapshot: WorkerSnapshot, ridReadable: boolean): BodyNeed {
-    return bodyNeedOf(head, snapshot, ridReadable, this.options.keys, this.readHeader, this.policy);
+    return bodyNeedOf(head, snapshot, ridReadable, this.#options.keys, this.#readHeader, this.policy);
   }
 
   afterServed(candidates: readonly string[], servedWorkerId: string): readonly string[] | null {
-    return afterServed(candidates, servedWorkerId, this.sticky.write);
+    return afterServed(candidates, servedWorkerId, this.#sticky.write);
   }
 
-  private stickyKeyOf(request: RoutingRequest, trail: Trail): string | null {
-    if (this.stickiness === 'none') return null;
-    return keyOf(request, this.options.keys, this.readHeader, this.stickiness === 'override' ? trail : null);
+  #stickyKeyOf(request: RoutingRequest, trail: Trail): string | null {
+    if (this.#stickiness === 'none') return null;
+    return keyOf(request, this.#options.keys, this.#readHeader, this.#stickiness === 'override' ? trail : null);
   }
 
-  private placeKeyed(placement: Placement, key: string, loadKey: string | null): Outcome {
+  #placeKeyed(placement: Placement, key: string, loadKey: string | null): Outcome {
     const { pool, trail } = placement;
     if (!anyKeepsPins(pool)) {
       trail.stickyBranch = 'no_healthy_workers';
-      return this.refuse('no_available_workers', pool.model, trail);
+      return this.#refuse('no_available_workers', pool.model, trail);
     }
     const pinKey =
-      this.stickiness === 'manual' ? manualPinKey('single', key) : overridePinKey(pool.model, 'single', key);
-    const choice = chooseSticky(this.sticky, this.policy, this.options.pins, pinKey, loadKey, placement);
-    if (choice === null || choice.worker === null) return this.refuse('no_available_workers', pool.model, trail);
-    return this.place(placement, choice.worker, choice.other, pinKey, loadKey, choice.write);
+      this.#stickiness === 'manual' ? manualPinKey('single', key) : overridePinKey(pool.model, 'single', key);
+    const choice = chooseSticky(this.#sticky, this.policy, this.#options.pins, pinKey, loadKey, placement);
+    if (choice === null || choice.worker === null) return this.#refuse('no_available_workers', pool.model, trail);
+    return this.#place(placement, choice.worker, choice.other, pinKey, loadKey, choice.write);
   }
 
-  private placeUnkeyed(placement: Placement, loadKey: string | null): Outcome {
+  #placeUnkeyed(placement: Placement, loadKey: string | null): Outcome {
     const { pool, trail } = placement;
     const nobody = placement.candidates.length === 0;
-    if (this.stickiness === 'manual') trail.stickyBranch = nobody ? 'no_healthy_workers' : 'no_routing_id';
+    if (this.#stickiness === 'manual') trail.stickyBranch = nobody ? 'no_healthy_workers' : 'no_routing_id';
     if (nobody && this.policy.name === 'consistent_hashing') trail.ringBranch = 'no_healthy_workers';
     const worker = nobody ? null : this.policy.pick(placement);
-    if (worker === null) return this.refuse('no_available_workers', pool.model, trail);
-    return this.place(placement, worker, null, null, loadKey, null);
+    if (worker === null) return this.#refuse('no_available_workers', pool.model, trail);
+    return this.#place(placement, worker, null, null, loadKey, null);
   }
 
-  private place(
+  #place(
     placement: Placement,
     worker: Worker,
     other: Worker | null,
@@ -146,7 +146,7 @@ class StickyRouter implements Router {
     return {
       kind: 'placed',
       worker,
-      fallbacks: strict ? NO_WORKERS : this.fallbacksOf(placement, worker, other),
+      fallbacks: strict ? NO_WORKERS : this.#fallbacksOf(placement, worker, other),
       strict,
       policy: this.policy.name,
       model: pool.model,
@@ -158,8 +158,8 @@ class StickyRouter implements Router {
   }
 
   /** Where to go on: the other worker of the pin, then the policy's next best (sticky-sessions 11.4). */
-  private fallbacksOf(placement: Placement, worker: Worker, other: Worker | null): readonly Worker[] {
-    const most = this.options.fallbacks;
+  #fallbacksOf(placement: Placement, worker: Worker, other: Worker | null): readonly Worker[] {
+    const most = this.#options.fallbacks;
     if (most <= 0) return NO_WORKERS;
     const taken = [worker];
     if (other !== null) taken.push(other);
@@ -171,7 +171,7 @@ class StickyRouter implements Router {
     return taken.slice(1);
   }
 
-  private refuse(reason: Refusal['reason'], model: string, trail: Trail): Refusal {
+  #refuse(reason: Refusal['reason'], model: string, trail: Trail): Refusal {
     return { kind: 'refused', reason, policy: this.policy.name, model, trail };
   }
 }

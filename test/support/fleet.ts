@@ -4,28 +4,28 @@ import type { Worker, WorkerLoad } from '../../src/workers/worker.ts';
 /** Load that a test sets by hand. */
 export class TestLoad implements WorkerLoad {
   requests = 0;
-  private readonly keys = new Map<string, number>();
+  readonly #keys = new Map<string, number>();
 
   get distinctKeys(): number {
-    return this.keys.size;
+    return this.#keys.size;
   }
 
   ofKey(loadKey: string): number {
-    return this.keys.get(loadKey) ?? 0;
+    return this.#keys.get(loadKey) ?? 0;
   }
 
   /** Puts `count` requests in flight, of one load key or of none. */
   begin(loadKey: string | null = null, count = 1): void {
     this.requests += count;
-    if (loadKey !== null) this.keys.set(loadKey, this.ofKey(loadKey) + count);
+    if (loadKey !== null) this.#keys.set(loadKey, this.ofKey(loadKey) + count);
   }
 
   end(loadKey: string | null = null, count = 1): void {
     this.requests -= count;
     if (loadKey === null) return;
     const left = this.ofKey(loadKey) - count;
-    if (left > 0) this.keys.set(loadKey, left);
-    else this.keys.delete(loadKey);
+    if (left > 0) this.#keys.set(loadKey, left);
+    else this.#keys.delete(loadKey);
   }
 }
 
@@ -113,20 +113,20 @@ export class TestFleet {
   }
 
   set(state: State, ...ids: readonly string[]): void {
-    this.replace(
+    this.#replace(
       this.snapshot.workers.map((worker) => (ids.includes(worker.id) ? { ...worker, ...STATES[state] } : worker)),
     );
   }
 
   add(worker: Worker): void {
-    this.replace([...this.snapshot.workers, worker]);
+    this.#replace([...this.snapshot.workers, worker]);
   }
 
   remove(id: string): void {
-    this.replace(this.snapshot.workers.filter((worker) => worker.id !== id));
+    this.#replace(this.snapshot.workers.filter((worker) => worker.id !== id));
   }
 
-  private replace(workers: readonly Worker[]): void {
+  #replace(workers: readonly Worker[]): void {
     this.snapshot = makeSnapshot(workers, this.snapshot.version + 1);
   }
 }

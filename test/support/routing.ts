@@ -51,11 +51,11 @@ export class RouterDriver {
   readonly pins: MemoryPinStore;
   readonly fleet: TestFleet;
   now = 1;
-  private readonly random: Random;
+  readonly #random: Random;
 
   constructor(fleet: TestFleet, options: DriverOptions = {}) {
     this.fleet = fleet;
-    this.random = options.random ?? (() => 0);
+    this.#random = options.random ?? (() => 0);
     this.pins = new MemoryPinStore({ maxPins: options.maxPins ?? 1000 });
     const keys = { ...SMG_KEYS, ...options.keys };
     const manualMode = options.mode ?? 'random';
@@ -72,7 +72,7 @@ export class RouterDriver {
   }
 
   decide(parts: RequestParts): Outcome {
-    return this.router.decide(makeRequest(parts), this.fleet.snapshot, this.now, this.random);
+    return this.router.decide(makeRequest(parts), this.fleet.snapshot, this.now, this.#random);
   }
 
   /** Decides and commits. */

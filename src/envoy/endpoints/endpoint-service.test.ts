@@ -23,15 +23,15 @@ class TestSource implements SnapshotSource {
 
   set(...workers: Worker[]): void {
     this.current = makeSnapshot(workers, this.current.version + 1);
-    this.tell();
+    this.#tell();
   }
 
   settle(): void {
     this.settled = true;
-    this.tell();
+    this.#tell();
   }
 
-  private tell(): void {
+  #tell(): void {
     for (const listener of this.listeners) listener(this.current);
   }
 }

@@ -17,14 +17,14 @@ export class ConsistentHashingPolicy implements Policy {
   readonly name = 'consistent_hashing';
   readonly needsPrompt = false;
 
-  private readonly rules: KeyRules;
-  private readonly rings = new RingCache();
+  readonly #rules: KeyRules;
+  readonly #rings = new RingCache();
   /** The last key and where it stands: a decision asks for the same one several times. */
-  private lastKey = '';
-  private lastPosition: Position = positionOf('');
+  #lastKey = '';
+  #lastPosition: Position = positionOf('');
 
   constructor(rules: KeyRules) {
-    this.rules = rules;
+    this.#rules = rules;
   }
 
   pick(placement: Placement): Worker | null {
@@ -35,7 +35,7 @@ export class ConsistentHashingPolicy implements Policy {
       trail.ringBranch = worker === null ? 'target_worker_miss' : 'target_worker_hit';
       return worker;
     }
-    const owner = this.owner(placement, NOBODY);
+    const owner = this.#owner(placement, NOBODY);
     if (owner !== null) {
       trail.ringBranch = 'routing_key_hit';
       return owner;
@@ -46,22 +46,22 @@ export class ConsistentHashingPolicy implements Policy {
 
   /** Goes on clockwise from the key; without a key it is any of the rest. */
   next(placement: Placement, taken: readonly Worker[]): Worker | null {
-    return this.owner(placement, taken) ?? assign('random', placement.candidates, placement.random, taken);
+    return this.#owner(placement, taken) ?? assign('random', placement.candidates, placement.random, taken);
   }
 
-  private owner({ request, pool, candidates }: Placement, taken: readonly Worker[]): Worker | null {
-    const key = ringKeyOf(request, this.rules);
+  #owner({ request, pool, candidates }: Placement, taken: readonly Worker[]): Worker | null {
+    const key = ringKeyOf(request, this.#rules);
     if (key === null) return null;
-    const ring = this.rings.ringOf(pool);
-    return ring.find(this.positionOf(key), this.rings.eligibleOn(ring, candidates), taken);
+    const ring = this.#rings.ringOf(pool);
+    return ring.find(this.#positionOf(key), this.#rings.eligibleOn(ring, candidates), taken);
   }
 
-  private positionOf(key: string): Position {
-    if (key !== this.lastKey) {
-      this.lastPosition = positionOf(key);
-      this.lastKey = key;
+  #positionOf(key: string): Position {
+    if (key !== this.#lastKey) {
+      this.#lastPosition = positionOf(key);
+      this.#lastKey = key;
     }
-    return this.lastPosition;
+    return this.#lastPosition;
   }
 }
 

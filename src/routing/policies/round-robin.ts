@@ -12,15 +12,15 @@ export class RoundRobinPolicy implements Policy {
   readonly needsPrompt = false;
 
   /** Picks made from each set, by its ids. */
-  private readonly counters = new LruMap<string, number>(MAX_SETS);
+  readonly #counters = new LruMap<string, number>(MAX_SETS);
   /** Names of the sets at hand: a list of candidates keeps its identity between changes of the fleet. */
-  private readonly names = new WeakMap<readonly Worker[], string>();
+  readonly #names = new WeakMap<readonly Worker[], string>();
 
   pick({ candidates }: Placement): Worker | null {
     if (candidates.length === 0) return null;
-    const set = this.nameOf(candidates);
-    const count = this.counters.get(set) ?? 0;
-    this.counters.set(set, count + 1);
+    const set = this.#nameOf(candidates);
+    const count = this.#counters.get(set) ?? 0;
+    this.#counters.set(set, count + 1);
     return candidates[count % candidates.length] ?? null;
   }
 
@@ -28,7 +28,7 @@ export class RoundRobinPolicy implements Policy {
   next({ candidates, keyStart }: Placement, taken: readonly Worker[]): Worker | null {
     if (keyStart >= 0) return nextByKey(candidates, taken, keyStart);
     const size = candidates.length;
-    const count = this.counters.peek(this.nameOf(candidates)) ?? 0;
+    const count = this.#counters.peek(this.#nameOf(candidates)) ?? 0;
     const round = Math.max(0, Math.floor((count - 1) / size));
     const start = count + (size > 1 ? round % (size - 1) : 0);
     for (let i = 0; i < size; i++) {
@@ -38,12 +38,12 @@ export class RoundRobinPolicy implements Policy {
     return null;
   }
 
-  private nameOf(candidates: readonly Worker[]): string {
-    const known = this.names.get(candidates);
+  #nameOf(candidates: readonly Worker[]): string {
+    const known = this.#names.get(candidates);
     if (known !== undefined) return known;
     // A worker id is a URL and holds no line feed.
     const name = candidates.map((worker) => worker.id).join('\n');
-    this.names.set(candidates, name);
+    this.#names.set(candidates, name);
     return name;
   }
 }
