@@ -19,7 +19,8 @@ export async function listenAdmin(app: AdminApp, host: string, port: number): Pr
   // Without options for HTTP/2 or TLS the adaptor makes a plain server. The global Request and Response stay Node's own.
   const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server;
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
+    // Stays: an error after the start is a connection that could not be accepted, which is the client's to try again.
+    server.on('error', (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
     server.listen(port, host, resolve);
   });
   const bound = server.address() as AddressInfo; // TCP, as a port was given

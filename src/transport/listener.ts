@@ -57,6 +57,8 @@ function listen(server: Server, address: ListenAddress): Promise<void> {
     server.once('error', reject);
     server.listen('socketPath' in address ? { path: address.socketPath } : address, () => {
       server.off('error', reject);
+      // A connection that could not be accepted, as when no descriptor is free, is the client's to try again.
+      server.on('error', () => undefined);
       resolve();
     });
   });
