@@ -83,8 +83,9 @@ function saturated(rules: StickyRules, worker: Worker, loadKey: string | null): 
 
 /** First candidate that can serve and is not `except`. */
 function firstServing(candidates: readonly string[], pool: Pool, except: Worker | null): Worker | null {
-  for (const id of candidates) {
-    const worker = memberOf(pool, id);
+  // By index: V8 makes an object for each step of an iteration over a frozen list, which stored candidates are.
+  for (let i = 0; i < candidates.length; i++) {
+    const worker = memberOf(pool, candidates[i] ?? '');
     if (worker?.keepsPins && worker !== except) return worker;
   }
   return null;
