@@ -43,21 +43,3 @@ export function ridKeyOf(rid: string): string | null {
   if (key.length === 0 || key.length > MAX_KEY_BYTES) return null;
   return Buffer.byteLength(key) > MAX_KEY_BYTES ? null : key;
 }
-
-/** A header name as an operator types it, in lower case; null when it is no header name (RFC 9110 5.1 and 5.6.2). */
-export function parseHeaderName(text: string): string | null {
-  if (text.length === 0) return null;
-  for (let i = 0; i < text.length; i++) {
-    if (!isTokenCode(text.charCodeAt(i))) return null;
-  }
-  return text.toLowerCase();
-}
-
-const TOKEN_MARKS = "!#$%&'*+-.^_`|~";
-
-function isTokenCode(code: number): boolean {
-  if (code >= 0x30 && code <= 0x39) return true;
-  const lower = code | 0x20;
-  if (lower >= 0x61 && lower <= 0x7a) return true;
-  return TOKEN_MARKS.includes(String.fromCharCode(code));
-}

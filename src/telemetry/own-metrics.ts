@@ -17,7 +17,6 @@ export const MESSAGE_KINDS = [
   'response_trailers',
   'unknown',
 ] as const;
-export type MessageKind = (typeof MESSAGE_KINDS)[number];
 
 /** Kinds of our answers on an ext_proc stream. */
 export const ANSWER_KINDS = [
@@ -29,7 +28,6 @@ export const ANSWER_KINDS = [
   'response_trailers',
   'immediate_response',
 ] as const;
-export type AnswerKind = (typeof ANSWER_KINDS)[number];
 
 export const SERVICE_LABELS = ['ext_proc', 'ext_authz', 'access_log', 'eds', 'ads', 'health', 'reflection'] as const;
 export type ServiceLabel = (typeof SERVICE_LABELS)[number];
@@ -57,7 +55,6 @@ export type ReleaseReason = (typeof RELEASE_REASONS)[number];
 
 /** Kinds of access-log entries: the end or the proof of life of a known pick, and those that tell us nothing. */
 export const LOG_ENTRY_KINDS = ['end', 'periodic', 'unknown_pick', 'no_pick', 'other'] as const;
-export type LogEntryKind = (typeof LOG_ENTRY_KINDS)[number];
 
 export const WORKER_STATUS_LABELS = ['pending', 'ready', 'not_ready', 'failed', 'draining'] as const;
 
