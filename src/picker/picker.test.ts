@@ -247,6 +247,22 @@ describe('a failure inside', () => {
     bench.registry.markSettled();
     expect(bench.refusal(null).status).toBe(503);
   });
+
+  it('workers that were not judged yet are no fact either; a failed probe is', () => {
+    const bench = new PickerBench();
+    bench.announce(1);
+    expect(bench.ask(null)).toEqual({ kind: 'pass' });
+
+    bench.down(1);
+    expect(bench.refusal(null)).toMatchObject({ status: 503, code: 'no_available_workers' });
+  });
+
+  it('a strict target is refused all the same: nobody else may serve it', () => {
+    const bench = new PickerBench({ policy: 'consistent_hashing' });
+    bench.announce(1);
+    const target = { headers: [['x-smg-target-worker', '0']] } as const;
+    expect(bench.refusal(null, target)).toMatchObject({ status: 503, code: 'no_available_workers' });
+  });
 });
 
 describe('a stream that ends', () => {

@@ -13,13 +13,14 @@ import type { RequestIds } from '../request/request-id.ts';
 import { findRequestId } from '../request/request-id.ts';
 import { ridKeyOf } from '../request/routing-key.ts';
 import type { RoutingRequest } from '../request/routing-request.ts';
-import type { Decision, Outcome } from '../routing/decision.ts';
+import { readTargetWorker } from '../request/target-worker.ts';
+import type { Decision, Outcome, Refusal } from '../routing/decision.ts';
 import type { Router } from '../routing/router.ts';
 import { endpointLabel } from '../telemetry/endpoint-label.ts';
 import type { PassReason } from '../telemetry/own-metrics.ts';
 import type { Random } from '../util/random.ts';
 import type { InFlightLedger } from '../workers/in-flight-ledger.ts';
-import type { SnapshotSource } from '../workers/snapshot-source.ts';
+import type { JudgedSource } from '../workers/snapshot-source.ts';
 import type { Answer, BodyBytes, BodyPlan, PassAnswer, StreamFacts } from './answer.ts';
 import { contentLength } from './content-length.ts';
 import type { PickCounters } from './pick-counters.ts';
@@ -41,7 +42,7 @@ export interface PickerConfig {
 }
 
 export interface PickerParts {
-  readonly fleet: SnapshotSource;
+  readonly fleet: JudgedSource;
   readonly pins: PinStore;
   readonly ledger: InFlightLedger;
   readonly counters: PickCounters;
@@ -175,10 +176,9 @@ export class Picker {
   ): Answer | Promise<Answer> {
     const { fleet, pins, random } = this.#parts;
     const snapshot = fleet.current;
-    // Before the sources were read an empty fleet is not a fact; Envoy may know workers from before a restart.
-    if (snapshot.workers.length === 0 && !fleet.settled) return this.#pass('not_settled');
     const outcome = this.#strictlyKnown(this.#config.router.decide(request, snapshot, now, random));
     if (outcome.kind === 'refused') {
+      if (this.#isPremature(outcome, request.head)) return this.#pass('not_settled');
       this.#parts.counters.outcome(outcome, endpointLabel(request.head.path));
       this.#parts.counters.refused(outcome.reason);
       const style = this.#config.errorStyle ?? (facts.endpointPicker ? 'epp' : 'smg');
@@ -198,6 +198,16 @@ export class Picker {
         ? this.#placed(outcome, request, facts, requestIdToSet, now)
         : this.#place(request, facts, requestId, requestIdToSet, now, commits + 1),
     );
+  }
+
+  /**
+   * Just after a start, that nobody can serve is no fact: Envoy may know workers from before and finds one that answers.
+   * A strict target stays one: nobody else may serve it.
+   */
+  #isPremature({ reason, policy }: Refusal, head: RequestHead): boolean {
+    const { fleet } = this.#parts;
+    if (fleet.judged || (policy === 'consistent_hashing' && readTargetWorker(head) !== null)) return false;
+    return reason === 'no_available_workers' || fleet.current.workers.length === 0;
   }
 
   /** A strict target that Envoy does not know would be served by nobody (decisions 25): refused as a miss. */

@@ -404,6 +404,41 @@ describe('subscription', () => {
     expect([registry.settled, told]).toEqual([true, 1]);
   });
 
+  it.each([
+    ['the first success says nothing yet', ['+', ''], false],
+    ['one worker is ready, the other not probed', ['++', ''], false],
+    ['all are ready', ['++', '++'], true],
+    ['one is ready, the other failed a probe', ['++', '-'], true],
+  ])('has judged its workers at start: %s', (_, [ofA = '', ofB = ''], judged) => {
+    const { registry, probe } = setUp();
+    registry.replaceSource('flags', [spec(A), spec(B)]);
+    registry.markSettled();
+    probe(A, ofA);
+    probe(B, ofB);
+    expect(registry.judged).toBe(judged);
+  });
+
+  it('has judged nothing before its sources were read, and stays judged whatever comes later', () => {
+    const { registry } = setUp();
+    expect(registry.judged).toBe(false);
+    registry.markSettled();
+    expect(registry.judged).toBe(true);
+    registry.add(spec(A), 'api');
+    expect(registry.judged).toBe(true);
+  });
+
+  it('has judged its workers when the last one not probed is gone, or needs no probe', () => {
+    for (const settle of ['remove', 'assumeReady'] as const) {
+      const { registry, instance } = setUp();
+      registry.replaceSource('flags', [spec(A)]);
+      registry.markSettled();
+      expect(registry.judged).toBe(false);
+      if (settle === 'remove') registry.remove(A);
+      else registry.assumeReady(instance(A));
+      expect(registry.judged).toBe(true);
+    }
+  });
+
   it('leaves no timer behind', () => {
     const { registry, ready, begin } = setUp();
     ready(A, B);

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type FleetObserver, SILENT_OBSERVER } from './fleet-observer.ts';
 import { FleetSnapshot } from './fleet-snapshot.ts';
 import type { WorkerSnapshot } from './snapshot.ts';
-import type { SnapshotSource } from './snapshot-source.ts';
+import type { JudgedSource } from './snapshot-source.ts';
 import { afterProbe, type HealthThresholds, PENDING } from './status-machine.ts';
 import type { Worker, WorkerSource, WorkerStatus } from './worker.ts';
 import { type ProbeReport, WorkerInstance } from './worker-instance.ts';
@@ -45,7 +45,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
  *
  * Order is registration order; replacing a worker moves it to the end, updating leaves it in place (policies 2.4).
  */
-export class Registry implements SnapshotSource {
+export class Registry implements JudgedSource {
   readonly #drainSettleMs: number;
   readonly #drainDeadlineMs: number;
   readonly #removeFailed: boolean;
@@ -55,6 +55,7 @@ export class Registry implements SnapshotSource {
   readonly #listeners = new Set<(snapshot: WorkerSnapshot) => void>();
   #current = FleetSnapshot.empty;
   #settled = false;
+  #judged = false;
 
   constructor(options: RegistryOptions = {}) {
     this.#drainSettleMs = options.drainSettleMs ?? 5_000;
@@ -69,6 +70,10 @@ export class Registry implements SnapshotSource {
 
   get settled(): boolean {
     return this.#settled;
+  }
+
+  get judged(): boolean {
+    return this.#judged;
   }
 
   /** Registrations in order, with what snapshots do not show (specs, last probes). */
@@ -89,6 +94,7 @@ export class Registry implements SnapshotSource {
   markSettled(): void {
     if (this.#settled) return;
     this.#settled = true;
+    this.#judge();
     this.#tell();
   }
 
@@ -194,6 +200,7 @@ export class Registry implements SnapshotSource {
     instance.health = afterProbe(instance.health, report.ok, thresholds, counted);
     this.#observer.probed(instance.worker, report.ok);
     const changed = this.#refresh(instance);
+    this.#judge();
     if (instance.health.status === 'failed' && this.#removeFailed) this.#forget(instance);
     else if (!changed) return;
     this.#publish();
@@ -302,7 +309,16 @@ export class Registry implements SnapshotSource {
     return changed;
   }
 
+  #judge(): void {
+    if (this.#judged || !this.#settled) return;
+    for (const { health, lastProbe } of this.#instances.values()) {
+      if (health.status === 'pending' && (lastProbe === null || lastProbe.ok)) return;
+    }
+    this.#judged = true;
+  }
+
   #publish(): void {
+    this.#judge();
     this.#current = FleetSnapshot.after(this.#current, [...this.#instances.values()]);
     this.#tell();
   }

@@ -9,3 +9,12 @@ export interface SnapshotSource {
   /** Calls `listener` after each change, with the new snapshot, and once when `settled` turns true. Answers with the undo. */
   subscribe(listener: (snapshot: WorkerSnapshot) => void): () => void;
 }
+
+/** A source that also says whether its view of the fleet's health is worth anything yet. */
+export interface JudgedSource extends SnapshotSource {
+  /**
+   * True from the moment at which every configured source was read and each worker known then had its first verdict:
+   * ready, or a probe that failed. Before it, that nobody is available means "not known yet".
+   */
+  readonly judged: boolean;
+}

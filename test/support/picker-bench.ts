@@ -100,13 +100,23 @@ export class PickerBench {
     return this;
   }
 
+  /** All sources were read and named this worker; nothing probed it yet. */
+  announce(n: number): void {
+    this.#register(n, {});
+    this.registry.markSettled();
+  }
+
   add(n: number, fields: Record<string, unknown>): void {
-    const parsed = parseWorkerSpec({ url: urlOf(n), ...fields });
-    if (!parsed.ok) throw new Error(JSON.stringify(parsed.issues));
-    this.registry.add(parsed.spec, 'flags');
+    this.#register(n, fields);
     const instance = this.registry.instance(urlOf(n))!;
     if (!instance.modelsKnown) this.registry.modelsAnswered(instance, []);
     this.registry.assumeReady(instance);
+  }
+
+  #register(n: number, fields: Record<string, unknown>): void {
+    const parsed = parseWorkerSpec({ url: urlOf(n), ...fields });
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.issues));
+    this.registry.add(parsed.spec, 'flags');
   }
 
   worker(n: number): Worker {
