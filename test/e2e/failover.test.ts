@@ -75,6 +75,21 @@ describe.skipIf(noEnvoy())('a worker is killed in the middle of 3,000 requests',
   });
 });
 
+describe.skipIf(noEnvoy())('a dead worker that no health check has noticed', () => {
+  it('conversations that begin meanwhile stay whole, each turn sent at once after the last', async () => {
+    const on = await start([]);
+    const dead = on.sim.workers[0]!;
+    await dead.kill();
+
+    const played = await playOn(on, { conversations: 100, turns: 6 });
+
+    expect(played.splits).toEqual([]);
+    const metrics = await on.service.metrics();
+    expect(metrics.sum('smg_envoy_pin_moves_total')).toBe(25);
+    expect(Object.keys(played.spread)).toHaveLength(3);
+  });
+});
+
 describe.skipIf(noEnvoy())('sticky-sessions 3.7: a killed worker returns', () => {
   it.for([
     ['delegate', 'stays'],
