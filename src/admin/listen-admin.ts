@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
-import { AppError } from '../util/app-error.ts';
+import { listenError } from '../util/listen-error.ts';
 import type { AdminApp } from './admin-app.ts';
 
 export interface AdminServer {
@@ -14,13 +14,13 @@ export interface AdminServer {
 /** How long an answer may still run once the server closes. */
 const CLOSE_GRACE_MS = 1000;
 
-/** Serves an application on a TCP port (0: any free one). Rejects with `address_in_use` when the port is taken. */
+/** Serves an application on a TCP port (0: any free one). Rejects as `listenError` tells. */
 export async function listenAdmin(app: AdminApp, host: string, port: number): Promise<AdminServer> {
   // Without options for HTTP/2 or TLS the adaptor makes a plain server. The global Request and Response stay Node's own.
   const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server;
   await new Promise<void>((resolve, reject) => {
     // Stays: an error after the start is a connection that could not be accepted, which is the client's to try again.
-    server.on('error', (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
+    server.on('error', (error) => reject(listenError(`${host} port ${port}`, error)));
     server.listen(port, host, resolve);
   });
   const bound = server.address() as AddressInfo; // TCP, as a port was given
@@ -39,9 +39,4 @@ function close(server: Server): Promise<void> {
 
 function bracketed({ address, family }: AddressInfo): string {
   return family === 'IPv6' ? `[${address}]` : address;
-}
-
-function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  if (error.code !== 'EADDRINUSE') return error;
-  return new AppError('address_in_use', `${host}:${port} is in use`, { cause: error });
 }

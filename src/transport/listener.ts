@@ -1,5 +1,6 @@
 import { unlink } from 'node:fs/promises';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
+import { listenError } from '../util/listen-error.ts';
 import type { ListenAddress } from './transport.ts';
 
 /** An open port and the connections that came through it. */
@@ -91,10 +92,7 @@ function refusesConnections(path: string): Promise<boolean> {
 
 function failure(address: ListenAddress, error: unknown): Error {
   const place = 'socketPath' in address ? `unix:${address.socketPath}` : `${address.host} port ${address.port}`;
-  const code = codeOf(error);
-  const reason =
-    code === 'EADDRINUSE' ? 'address already in use' : error instanceof Error ? error.message : String(error);
-  return new Error(`cannot listen on ${place}: ${reason}`, { cause: error });
+  return listenError(place, error);
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -12,6 +12,7 @@ export const PROCESS_CODES = {
   invalid_usage: { exit: 2, meaning: 'The command line is not understood: command, option or argument.' },
   unreadable_file: { exit: 2, meaning: 'A file named by a flag cannot be read.' },
   address_in_use: { exit: 1, meaning: 'A port or socket to listen on is taken.' },
+  address_unusable: { exit: 1, meaning: 'An address to listen on is not of this machine, or not allowed.' },
   admin_unreachable: { exit: 1, meaning: 'The admin API of the service does not answer.' },
   admin_refused: { exit: 1, meaning: 'The admin API of the service answered with an error.' },
   timed_out: { exit: 1, meaning: 'What was waited for did not happen in time.' },
