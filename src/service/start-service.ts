@@ -21,7 +21,7 @@ import { createLog, type Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { startProcessMetrics } from '../telemetry/process-metrics.ts';
 import { grpcJsTransport } from '../transport/grpc-js.ts';
-import { everyWorkerTried } from '../workers/first-look.ts';
+import { untilJudged } from '../workers/first-look.ts';
 import { HealthChecker } from '../workers/health-checker.ts';
 import { InFlightLedger } from '../workers/in-flight-ledger.ts';
 import { Registry } from '../workers/registry.ts';
@@ -193,7 +193,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
       const server = await listenAdmin(app, settings.prometheusHost, settings.prometheusPort);
       closers.push(() => server.close());
     }
-    await everyWorkerTried(registry, FIRST_LOOK_MS);
+    await untilJudged(registry, FIRST_LOOK_MS);
     const { grpcSocket, grpcHost, grpcPort } = settings;
     const grpcAddress = await transport.listen(
       grpcSocket === null ? { host: grpcHost, port: grpcPort } : { socketPath: grpcSocket },
