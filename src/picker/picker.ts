@@ -17,12 +17,14 @@ import { readTargetWorker } from '../request/target-worker.ts';
 import type { Decision, Outcome, Refusal } from '../routing/decision.ts';
 import type { Router } from '../routing/router.ts';
 import { endpointLabel } from '../telemetry/endpoint-label.ts';
+import type { Log } from '../telemetry/log.ts';
 import type { PassReason } from '../telemetry/own-metrics.ts';
 import type { Random } from '../util/random.ts';
 import type { InFlightLedger } from '../workers/in-flight-ledger.ts';
 import type { JudgedSource } from '../workers/snapshot-source.ts';
 import type { Answer, BodyBytes, BodyPlan, PassAnswer, StreamFacts } from './answer.ts';
 import { contentLength } from './content-length.ts';
+import { logDecision } from './decision-log.ts';
 import type { PickCounters } from './pick-counters.ts';
 import type { PickIds } from './pick-ids.ts';
 import type { ErrorStyle } from './refusals.ts';
@@ -46,6 +48,7 @@ export interface PickerParts {
   readonly pins: PinStore;
   readonly ledger: InFlightLedger;
   readonly counters: PickCounters;
+  readonly log: Log;
   readonly pickIds: PickIds;
   readonly requestIds: RequestIds;
   readonly random: Random;
@@ -238,6 +241,7 @@ export class Picker {
       periodicLogMs: facts.periodicLogMs,
     });
     this.#parts.counters.outcome(decision, endpoint);
+    logDecision(this.#parts.log, pickId, decision);
     return {
       kind: 'pick',
       pickId,

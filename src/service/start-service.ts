@@ -93,6 +93,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
       pins,
       ledger,
       counters: new PickCounters(metrics),
+      log,
       pickIds: new PickIds(randomBytes(4).toString('hex')),
       requestIds: new RequestIds((bytes) => randomFillSync(bytes)),
       random: Math.random,

@@ -12,6 +12,7 @@ import { createPolicy } from '../../src/routing/policies/create-policy.ts';
 import type { BuiltPolicyName } from '../../src/routing/policy-name.ts';
 import { createRouter, type Router } from '../../src/routing/router.ts';
 import type { KeyRules } from '../../src/routing/routing-keys.ts';
+import { createLog, type LogLevel } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { InFlightLedger } from '../../src/workers/in-flight-ledger.ts';
 import { Registry } from '../../src/workers/registry.ts';
@@ -30,6 +31,7 @@ export interface PickerBenchOptions {
   readonly config?: Partial<PickerConfig>;
   readonly router?: (real: Router) => Router;
   readonly envoyKnows?: (address: string) => boolean;
+  readonly logLevel?: LogLevel;
 }
 
 /** A picker over a real registry, ledger, store and metrics; nothing probes the workers. */
@@ -38,6 +40,8 @@ export class PickerBench {
   readonly ledger = new InFlightLedger({ workerById: (id) => this.registry.current.byId(id) });
   readonly metrics = createMetrics();
   readonly failures: unknown[] = [];
+  /** Lines of its log, as JSON. */
+  readonly logged: string[] = [];
   readonly local = new MemoryPinStore({ maxPins: 1000 });
   readonly pins: PinStore;
   readonly picker: Picker;
@@ -58,6 +62,7 @@ export class PickerBench {
       fallbacks: 2,
     });
     const clock = (): number => this.now;
+    const write = (line: string): void => void this.logged.push(line);
     const onFailure = (error: unknown): void => void this.failures.push(error);
     this.picker = new Picker(
       {
@@ -65,6 +70,7 @@ export class PickerBench {
         pins: this.pins,
         ledger: this.ledger,
         counters: new PickCounters(this.metrics),
+        log: createLog({ level: options.logLevel ?? 'error', json: true, destination: { write } }),
         pickIds: new PickIds('r1'),
         requestIds: new RequestIds((bytes) => bytes.fill(0)),
         random: () => 0,
