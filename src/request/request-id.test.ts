@@ -1,7 +1,8 @@
 import { randomFillSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { headOf } from '../../test/support/head.ts';
-import { type FoundRequestId, findRequestId, REQUEST_ID_HEADERS, RequestIds } from './request-id.ts';
+import { SETTINGS } from '../config/settings-table.ts';
+import { type FoundRequestId, findRequestId, RequestIds } from './request-id.ts';
 
 type Headers = [name: string, value: string][];
 
@@ -42,7 +43,7 @@ describe('sticky-sessions 1.7 request id', () => {
     ],
     ['none', [['x-other', 'a']], null],
   ])('%s', (_title, headers, found) => {
-    expect(findRequestId(headOf({ headers }), REQUEST_ID_HEADERS)).toEqual(found);
+    expect(findRequestId(headOf({ headers }), SETTINGS.requestIdHeaders.default)).toEqual(found);
   });
 
   it('a list of its own replaces the default', () => {

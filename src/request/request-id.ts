@@ -1,9 +1,6 @@
 import { readVisible } from './header-readers.ts';
 import type { RequestHead } from './request-head.ts';
 
-/** Default of `--request-id-headers` (sticky-sessions 1.7). */
-export const REQUEST_ID_HEADERS: readonly string[] = ['x-request-id', 'x-correlation-id', 'x-trace-id', 'request-id'];
-
 export interface FoundRequestId {
   /** Visible ASCII; may be empty. */
   readonly value: string;

@@ -1,3 +1,4 @@
+import { SETTINGS } from '../../src/config/settings-table.ts';
 import type { PickAnswer, RefusalAnswer, StreamFacts } from '../../src/picker/answer.ts';
 import { PickCounters } from '../../src/picker/pick-counters.ts';
 import { PickIds } from '../../src/picker/pick-ids.ts';
@@ -6,7 +7,7 @@ import type { RequestEnd } from '../../src/picker/request-end.ts';
 import { RequestEnds } from '../../src/picker/request-ends.ts';
 import { MemoryPinStore } from '../../src/pins/memory-pin-store.ts';
 import type { PinStore } from '../../src/pins/pin-store.ts';
-import { REQUEST_ID_HEADERS, RequestIds } from '../../src/request/request-id.ts';
+import { RequestIds } from '../../src/request/request-id.ts';
 import type { AssignmentMode } from '../../src/routing/assignment.ts';
 import { createPolicy } from '../../src/routing/policies/create-policy.ts';
 import type { BuiltPolicyName } from '../../src/routing/policy-name.ts';
@@ -82,7 +83,7 @@ export class PickerBench {
         router: options.router?.(router) ?? router,
         readsRid: keys.override && keys.order !== 'header-only',
         maxPayloadBytes: 1000,
-        requestIdHeaders: REQUEST_ID_HEADERS,
+        requestIdHeaders: SETTINGS.requestIdHeaders.default,
         errorStyle: null,
         decisionHeader: false,
         ...options.config,
