@@ -69,10 +69,21 @@ describe('interface 4 config file', () => {
 
   it('does not unfold aliases that grow without bound', () => {
     const lists = [...'bcdefghi'].map((name, index) => `  - &${name} [${`*${'abcdefgh'[index]}, `.repeat(8)}]`);
-    const { workers } = load({ file: `workers:\n  - &a [x, x, x, x, x, x, x, x]\n${lists.join('\n')}` });
+    const started = performance.now();
 
-    expect(workers[1]?.value).toHaveLength(8);
-    expect(workers[8]?.value).toBeUndefined();
+    const problems = problemsOf({ file: `workers:\n  - &a [x, x, x, x, x, x, x, x]\n${lists.join('\n')}` });
+
+    expect(problems).toEqual(['conf.yaml:1:1: aliases unfold to more than 10000 values']);
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
+  it('lets many workers share an anchor', () => {
+    const more = Array.from({ length: 500 }, (_, n) => `  - {url: 'http://w-${n}', health: *h}`);
+    const { workers } = load({
+      file: `workers:\n  - {url: 'http://w', health: &h {timeout_secs: 2}}\n${more.join('\n')}`,
+    });
+
+    expect(workers[500]?.value).toEqual({ url: 'http://w-499', health: { timeout_secs: 2 } });
   });
 });
 

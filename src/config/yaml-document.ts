@@ -24,7 +24,7 @@ export interface YamlEntry {
 export interface YamlValue {
   /** `file:line:column`; the nearest thing around it when `path` leads nowhere. */
   at(path?: readonly (string | number)[]): string;
-  /** Plain data, undefined when the value cannot be one (aliases that grow without bound). */
+  /** Plain data. */
   readonly data: unknown;
   /** Text of a scalar as it is written, undefined for anything else. */
   readonly source: string | undefined;
@@ -50,14 +50,27 @@ export function readYaml(text: string, file: string, problems: string[]): YamlVa
   }
   for (const error of document.errors) problems.push(`${place(error.pos[0])}: ${firstLine(error.message)}`);
   if (document.errors.length > 0) return null;
+  let loose = false;
   visit(document, {
     Alias: (_, alias) => {
       if (alias.resolve(document) !== undefined) return;
+      loose = true;
       problems.push(`${place(alias.range?.[0] ?? 0)}: alias *${alias.source} has no anchor`);
     },
   });
+  if (loose) return null;
+  try {
+    // Of the whole document, since only then aliases of aliases are counted.
+    document.toJS({ maxAliasCount: MAX_ALIASES });
+  } catch {
+    problems.push(`${place(0)}: aliases unfold to more than ${MAX_ALIASES} values`);
+    return null;
+  }
   return yamlValue(document.contents as Node | null, document, place, 0);
 }
+
+/** A few lines of aliases can else unfold to gigabytes. */
+const MAX_ALIASES = 10_000;
 
 type Place = (offset: number) => string;
 
@@ -67,11 +80,7 @@ function yamlValue(written: Node | null, document: Document, place: Place, fallb
   return {
     at: (path = []) => place(offsetAt(node, document, path, offset)),
     get data() {
-      try {
-        return node === null ? null : (node.toJS(document, { maxAliasCount: 100 }) as unknown);
-      } catch {
-        return undefined;
-      }
+      return node === null ? null : (node.toJS(document, { maxAliasCount: MAX_ALIASES }) as unknown);
     },
     source: isScalar(node) ? (node.source ?? String(node.value ?? '')) : undefined,
     entries: () =>
