@@ -35,3 +35,18 @@ describe('sticky-sessions 3.8 stored key of manual', () => {
     expect(manualPinKey('prefill', 'conv')).toBe('manual:p:conv');
   });
 });
+
+describe('a key of any length under manual', () => {
+  const long = 'k'.repeat(60_000);
+
+  it('is stored in bounded memory', () => {
+    expect(manualPinKey('single', long).length).toBeLessThan(100);
+    expect(manualPinKey('single', 'k'.repeat(256))).toBe(`manual:s:${'k'.repeat(256)}`);
+  });
+
+  it('stays a key of its own', () => {
+    const keys = [long, `${long}k`, 'k'.repeat(257), manualPinKey('single', long).slice('manual:s:\u0000'.length)];
+    expect(new Set(keys.map((key) => manualPinKey('single', key))).size).toBe(4);
+    expect(manualPinKey('single', long)).toBe(manualPinKey('single', long));
+  });
+});

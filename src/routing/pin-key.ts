@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** Which part of a request a pin is for: the whole of it, or its leg under prefill/decode disaggregation. */
 export type Leg = 'single' | 'prefill' | 'decode';
 
@@ -18,5 +20,13 @@ export function overridePinKey(model: string, leg: Leg, key: string): string {
  * letter, so the two never meet in one store.
  */
 export function manualPinKey(leg: Leg, key: string): string {
-  return `manual:${LETTERS[leg]}:${key}`;
+  return `manual:${LETTERS[leg]}:${key.length <= MAX_STORED_KEY ? key : digestOf(key)}`;
+}
+
+/** `manual` takes keys of any length (sticky-sessions 2.5), which must not fill the memory that `--max-pins` bounds. */
+const MAX_STORED_KEY = 256;
+
+/** Stands for a long key; begins with a character that no key can hold. */
+function digestOf(key: string): string {
+  return `\u0000${createHash('sha256').update(key).digest('base64')}`;
 }
