@@ -242,6 +242,12 @@ describe('addresses', () => {
     expect(sim.workers.map((worker) => worker.address)).toEqual([`127.0.0.1:${port}`, `127.0.0.2:${port}`]);
   });
 
+  it('takes a head of 60 KB, as engines do', async () => {
+    sim = await startSim({ count: 1 });
+    const answer = await fetch(`${sim.urls[0]}/health`, { headers: { 'x-long': 'k'.repeat(60_000) } });
+    expect(answer.status).toBe(200);
+  });
+
   it('a taken address starts nothing', async () => {
     sim = await startSim({ count: 1, host: '127.0.0.2' });
     const port = Number(sim.workers[0]!.address.split(':')[1]);

@@ -11,6 +11,8 @@ import { acceptEcho } from './websocket-echo.ts';
 
 /** Keep-alive of uvicorn, which most engines run on, in milliseconds. */
 const KEEP_ALIVE_MS = 5000;
+/** Its limit of a request head; Node's is a quarter of it. */
+const MAX_HEADER_BYTES = 65_536;
 
 export interface SimWorkerOptions {
   /** Value of `x-sim-worker` on every answer. */
@@ -66,7 +68,7 @@ export class SimWorker {
   /** Starts to listen; counters begin at zero. Rejects when the address is taken. */
   async start(): Promise<void> {
     if (this.#server !== undefined) return;
-    const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, noDelay: true });
+    const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, noDelay: true, maxHeaderSize: MAX_HEADER_BYTES });
     server.on('request', (request, response) => void this.#serve(request, response));
     server.on('upgrade', (request: IncomingMessage, socket, head: Buffer) => {
       this.#note(request, 0, '');
