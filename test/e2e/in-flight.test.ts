@@ -1,6 +1,7 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SimWorker } from '../../src/sim/worker.ts';
 import { MixedClients, type Outcome, tally, type Wish } from '../support/mixed-requests.ts';
 import type { Metrics } from '../support/service-process.ts';
 import { type Exchange, noEnvoy, start, until } from '../support/services.ts';
@@ -43,12 +44,36 @@ function releasesOf(metrics: Metrics): Record<string, number> {
 const STANDING_STREAMS = 2;
 const IDLE = { requests: 0, keys: 0, picks: 0 };
 
+interface Moved {
+  readonly stack: Stack;
+  readonly exchange: Exchange;
+  readonly failed: SimWorker;
+  readonly serving: SimWorker;
+}
+
+/** A request that its worker refused and the next one of the list works on. */
+async function startMoved(): Promise<Moved> {
+  const stack = await startStack({ sim: { count: 2 }, flags: [...FLAGS, ...FAST_RETRIES] });
+  const [failed, serving] = stack.sim.workers as [SimWorker, SimWorker];
+  failed.set({ failRate: 1 });
+  const headers = { ...sim({ first_token_ms: 120_000 }), ...key('moved') };
+  const exchange = start(stack.url, { path: RESPONSES, body: {}, headers });
+  await until(() => serving.seen.running === 1, 'the second worker has it');
+  return { stack, exchange, failed, serving };
+}
+
 describe.skipIf(noEnvoy())('requests in flight', () => {
+  let moved: Moved;
+  beforeAll(async () => {
+    moved = await startMoved();
+  });
+  afterAll(() => moved?.stack.close());
+
   describe('of every kind', () => {
     let stack: Stack;
     let clients: MixedClients;
     beforeAll(async () => {
-      const flags = [...FLAGS, ...FAST_RETRIES, '--request-timeout-secs', '4'];
+      const flags = [...FLAGS, ...FAST_RETRIES, '--request-timeout-secs', '2'];
       stack = await startStack({ sim: { count: 4 }, flags, concurrency: 2 });
       clients = new MixedClients(stack.url);
     });
@@ -60,12 +85,12 @@ describe.skipIf(noEnvoy())('requests in flight', () => {
     it('the count of each worker is what it holds, also when clients leave', async () => {
       const open: Exchange[] = [];
       for (let i = 0; i < 30; i++) {
-        const slow = { ...sim({ first_token_ms: 3_000 }) };
+        const slow = { ...sim({ first_token_ms: 1_500 }) };
         open.push(start(stack.url, { path: CHAT, body: { rid: `hold-${i}_t1` }, headers: slow }));
         open.push(start(stack.url, { path: RESPONSES, body: {}, headers: { ...slow, ...key(`hold-${i}`) } }));
-        const drip = sim({ token_ms: 50 });
+        const drip = sim({ token_ms: 90 });
         open.push(
-          start(stack.url, { path: CHAT, body: { rid: `drip-${i}`, stream: true, max_tokens: 60 }, headers: drip }),
+          start(stack.url, { path: CHAT, body: { rid: `drip-${i}`, stream: true, max_tokens: 16 }, headers: drip }),
         );
       }
       await until(() => sumOf(held(stack)) === 90, 'the workers hold all requests', 2_000);
@@ -103,9 +128,9 @@ describe.skipIf(noEnvoy())('requests in flight', () => {
       const added = (name: string) => after.sum(name) - before.sum(name);
       const then = releasesOf(before);
       const releases = Object.fromEntries(Object.entries(releasesOf(after)).map(([k, n]) => [k, n - then[k]!]));
-      const text = `${JSON.stringify(outcomes)}; released by ${JSON.stringify(releases)}, the last after ${waited} ms`;
-      await annotate(text);
-      console.log(text);
+      await annotate(
+        `${JSON.stringify(outcomes)}; released by ${JSON.stringify(releases)}, the last after ${waited} ms`,
+      );
       expect(sumOf(releases)).toBe(added('smg_worker_selection_total'));
       expect(releases).toMatchObject({ log_gone: 0, age: 0 });
       // Only who leaves at once can leave before Envoy knows the pick, whose end it then never tells.
@@ -113,6 +138,16 @@ describe.skipIf(noEnvoy())('requests in flight', () => {
       for (const seen of ['200', '404', '500', '503', '504', '400', 'left', '200 cut'])
         expect(outcomes[seen], seen).toBeGreaterThan(0);
     }, 90_000);
+  });
+
+  it('a request that Envoy took to another worker counts there, once it has said so', async () => {
+    // Begun with the file: Envoy speaks of running requests every ten seconds.
+    const { stack, exchange, failed, serving } = moved;
+    await until(async () => active(stack, await stack.service.metrics())[serving.url] === 1, 'the count has moved');
+    expect(active(stack, await stack.service.metrics())).toEqual(held(stack));
+    expect(serving.url).not.toBe(failed.url);
+    exchange.abort();
+    await until(async () => gauges(await stack.service.metrics()).picks === 0, 'it has ended', 1_000);
   });
 
   it('clients that leave while the service is busy cost it one pick each', async () => {
