@@ -106,7 +106,9 @@ describe('envoy 2.2 the recommended configuration', () => {
 
   it('the workers come over ADS', () => {
     expect(workers.type).toBe('EDS');
-    expect(bootstrap.dynamic_resources.ads_config.grpc_services[0].envoy_grpc.cluster_name).toBe('picker');
+    const service = bootstrap.dynamic_resources.ads_config.grpc_services[0].envoy_grpc;
+    expect(service.cluster_name).toBe('picker');
+    expect(service.retry_policy.retry_back_off.max_interval).toBe('1s');
   });
 
   it('envoy 4.4: one limit for HTTP/1.1 and HTTP/2', () => {

@@ -37,7 +37,15 @@ const DYNAMIC: Config = {
     api_type: 'GRPC',
     transport_api_version: 'V3',
     set_node_on_first_message_only: true,
-    grpc_services: [{ envoy_grpc: { cluster_name: PICKER_CLUSTER } }],
+    '# grpc_services': "a service that comes back is found within a second; Envoy's own back-off grows to 30 s",
+    grpc_services: [
+      {
+        envoy_grpc: {
+          cluster_name: PICKER_CLUSTER,
+          retry_policy: { retry_back_off: { base_interval: '0.5s', max_interval: '1s' } },
+        },
+      },
+    ],
   },
 };
 
