@@ -1,10 +1,11 @@
-import { setFlagsFromString } from 'node:v8';
+import { demoCommand } from './commands/demo.ts';
+import { envoyConfigCommand } from './commands/envoy-config.ts';
+import { serveCommand } from './commands/serve.ts';
+import { simCommand } from './commands/sim.ts';
+import { workersCommand } from './commands/workers.ts';
+import { runProgram } from './program.ts';
 
-// What loading modules leaves behind makes V8 double the space for young objects until it is 10 MB larger, and it stays so
-// in a service that nobody asks. While modules load it may not grow; afterwards it does, as the load asks for it.
-setFlagsFromString('--semi-space-growth-factor=1');
-const [{ COMMANDS }, { runProgram }] = await Promise.all([import('./commands/all.ts'), import('./program.ts')]);
-setFlagsFromString('--semi-space-growth-factor=2');
+const COMMANDS = [serveCommand, demoCommand, simCommand, envoyConfigCommand, workersCommand];
 
 // A reader that went away (`smg-envoy … | head`) is no failure of ours.
 for (const stream of [process.stdout, process.stderr]) {
