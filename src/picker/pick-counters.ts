@@ -1,5 +1,5 @@
 /** Counting of decisions. The series that every request moves are looked up once, here. */
-import type { Outcome } from '../routing/decision.ts';
+import type { Decision, Outcome } from '../routing/decision.ts';
 import { KEY_SOURCES, RING_BRANCHES, STICKY_BRANCHES } from '../routing/decision.ts';
 import type { EndpointLabel } from '../telemetry/endpoint-label.ts';
 import type { Cell, HistogramCell } from '../telemetry/instruments.ts';
@@ -10,6 +10,16 @@ function cells<K extends string>(keys: readonly K[], find: (key: K) => Cell): Re
   return Object.fromEntries(keys.map((key) => [key, find(key)])) as Record<K, Cell>; // one entry per key of K
 }
 
+/** Series that a placed request moves, with the labels they stand for. */
+interface PlacedSeries {
+  readonly model: string;
+  readonly policy: string;
+  readonly type: string;
+  readonly endpoint: string;
+  readonly selections: Cell;
+  readonly requests: Cell;
+}
+
 export class PickCounters {
   readonly #metrics: Metrics;
   readonly #sticky: Readonly<Record<(typeof STICKY_BRANCHES)[number], Cell>>;
@@ -17,6 +27,7 @@ export class PickCounters {
   readonly #source: Readonly<Record<(typeof KEY_SOURCES)[number], Cell>>;
   readonly #fromHeaders: HistogramCell;
   readonly #fromBody: HistogramCell;
+  #last: PlacedSeries | null = null;
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics;
@@ -43,13 +54,38 @@ export class PickCounters {
     if (trail.keySource !== null) this.#source[trail.keySource].value += 1;
     const metrics = this.#metrics;
     if (outcome.kind === 'placed') {
-      metrics.workerSelections.cell(outcome.worker.type, 'http', outcome.model, outcome.policy).value += 1;
-      metrics.routerRequests.cell('http', 'regular', 'http', outcome.model, endpoint, 'unknown').value += 1;
+      const series = this.#seriesOf(outcome, endpoint);
+      series.selections.value += 1;
+      series.requests.value += 1;
     } else {
       // The name of a model that nobody serves is the client's text, which may not become a series.
       const model = outcome.reason === 'model_not_found' ? 'other' : outcome.model;
       metrics.routerRequestErrors.cell('http', 'regular', 'http', model, endpoint, 'no_workers').value += 1;
     }
+  }
+
+  /** Most requests move the series of the one before. */
+  #seriesOf({ model, policy, worker: { type } }: Decision, endpoint: EndpointLabel): PlacedSeries {
+    const last = this.#last;
+    if (
+      last !== null &&
+      last.model === model &&
+      last.policy === policy &&
+      last.type === type &&
+      last.endpoint === endpoint
+    ) {
+      return last;
+    }
+    const { workerSelections, routerRequests } = this.#metrics;
+    this.#last = {
+      model,
+      policy,
+      type,
+      endpoint,
+      selections: workerSelections.cell(type, 'http', model, policy),
+      requests: routerRequests.cell('http', 'regular', 'http', model, endpoint, 'unknown'),
+    };
+    return this.#last;
   }
 
   invalid(endpoint: EndpointLabel): void {
