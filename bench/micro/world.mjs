@@ -1,0 +1,141 @@
+/** The service without its ports: picker, fleet, pins, ledger and metrics wired as in src/service, and messages of an Envoy. */
+import { randomFillSync } from 'node:crypto';
+
+const dist = (path) => import(`../../dist/${path}.js`);
+const { tryLoadSettings } = await dist('config/load-settings');
+const { ExtProc } = await dist('envoy/ext-proc/ext-proc');
+const { decode } = await dist('envoy/ext-proc/codec');
+const { ProcessingRequest } = await dist('gen/envoy/service/ext_proc/v3/external_processor');
+const { PickCounters } = await dist('picker/pick-counters');
+const { PickIds } = await dist('picker/pick-ids');
+const { Picker } = await dist('picker/picker');
+const { MemoryPinStore } = await dist('pins/memory-pin-store');
+const { RequestIds } = await dist('request/request-id');
+const { extProcObserver } = await dist('service/observers');
+const { pickerConfigOf } = await dist('service/picker-config');
+const { createLog } = await dist('telemetry/log');
+const { createMetrics } = await dist('telemetry/metrics');
+const { InFlightLedger } = await dist('workers/in-flight-ledger');
+const { Registry } = await dist('workers/registry');
+const { parseWorkerSpec } = await dist('workers/worker-spec');
+
+export const FACTS = { periodicLogMs: 10_000, endpointPicker: false };
+export const HEADER_STREAM = {
+  requestBodyMode: 0,
+  responseBodyMode: 0,
+  sendBodyWithoutWaitingForHeaderResponse: false,
+};
+
+/** Requests that may be open at once. */
+const MOST_OPEN = 1000;
+
+/** A fleet of ready workers that list one model. */
+export function fleetOf(count) {
+  const registry = new Registry();
+  const specs = Array.from({ length: count }, (_, i) => {
+    const parsed = parseWorkerSpec({ url: `http://10.0.${i >> 8}.${i & 255}:8000`, models: [{ id: 'bench' }] });
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.issues));
+    return parsed.spec;
+  });
+  registry.replaceSource('flags', specs);
+  for (const instance of registry.instances) registry.assumeReady(instance);
+  registry.markSettled();
+  return registry;
+}
+
+/** @param env settings by environment variable, as `SMG_POLICY` */
+export function createWorld(workers, env) {
+  const result = tryLoadSettings({ flags: [], env, readFile: () => '' });
+  if (!result.ok) throw new Error(result.problems.join('\n'));
+  const registry = fleetOf(workers);
+  const pins = new MemoryPinStore({ maxPins: 1_000_000 });
+  const ledger = new InFlightLedger({ workerById: (id) => registry.current.byId(id) });
+  const metrics = createMetrics();
+  const config = pickerConfigOf(result.loaded.settings, pins, null);
+  const failed = (error) => {
+    throw error;
+  };
+  const log = createLog({ level: 'error', json: true });
+  const picker = new Picker(
+    {
+      fleet: registry,
+      pins,
+      ledger,
+      counters: new PickCounters(metrics),
+      log,
+      pickIds: new PickIds('0badcafe'),
+      requestIds: new RequestIds((bytes) => randomFillSync(bytes)),
+      random: Math.random,
+      clock: () => performance.now(),
+      envoyKnows: () => true,
+      onFailure: failed,
+    },
+    config,
+  );
+  // Of a fixed size, so that keeping the ids allocates nothing.
+  const open = Array.from({ length: MOST_OPEN }, () => '');
+  let opened = 0;
+  const pick = (head, body, facts) => {
+    const answer = picker.pick(head, body, facts);
+    if (answer.kind !== 'pick') throw new Error(`not placed: ${JSON.stringify(answer)}`);
+    open[opened++] = answer.pickId;
+    return answer;
+  };
+  const extProc = new ExtProc({
+    picker: {
+      plan: (head) => picker.plan(head),
+      pick,
+      abandon: () => failed(new Error('abandoned')),
+      streamEnded: () => undefined,
+      stamp: () => null,
+    },
+    observer: { ...extProcObserver(metrics, log), pickFailed: failed },
+    destinationHeader: 'auto',
+    decisionTimeoutMs: 250,
+    collectLimitBytes: 1 << 26,
+  });
+  /** Ends every request, as the access log would have. */
+  const endAll = () => {
+    for (let i = 0; i < opened; i++) ledger.end(open[i]);
+    opened = 0;
+  };
+  return { registry, pins, ledger, picker, router: config.router, pick, extProc, endAll };
+}
+
+/** The header message that Envoy sends for a chat request of an SDK. */
+export function headersMessage(more, endOfStream = false) {
+  const headers = {
+    ':authority': 'gateway.example.com',
+    ':path': '/v1/chat/completions',
+    ':method': 'POST',
+    ':scheme': 'http',
+    accept: 'application/json',
+    'content-type': 'application/json',
+    'user-agent': 'OpenAI/JS 5.0.0',
+    'x-stainless-lang': 'js',
+    'x-stainless-package-version': '5.0.0',
+    'x-stainless-os': 'Linux',
+    'x-stainless-arch': 'x64',
+    'x-stainless-runtime': 'node',
+    'accept-encoding': 'gzip, deflate',
+    'x-forwarded-proto': 'http',
+    'x-request-id': '4a5f0c6e-7f6e-4a3f-9d55-52b6c9d1f3aa',
+    ...more,
+  };
+  const entries = Object.entries(headers).map(([key, value]) => ({ key, rawValue: Buffer.from(value) }));
+  const value = { headers: { headers: entries }, endOfStream };
+  return encode({ request: { $case: 'requestHeaders', value }, protocolConfig: HEADER_STREAM });
+}
+
+export function bodyMessage(body) {
+  return encode({ request: { $case: 'requestBody', value: { body, endOfStream: true } } });
+}
+
+/** The head of a header message, as a stream would see it. */
+export function headOf(message) {
+  return decode(message).head;
+}
+
+function encode(message) {
+  return Buffer.from(ProcessingRequest.encode(message).finish());
+}
