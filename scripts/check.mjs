@@ -15,6 +15,7 @@ const STEPS = [
   ['generated reference', script('reference.mjs')],
   ['generated metrics page', script('metrics-docs.mjs')],
   ['generated Envoy configurations', script('envoy-files.mjs')],
+  ['performance page', [process.execPath, join(root, 'bench', 'render.mjs'), '--check']],
   ['unit tests', [bin('vitest'), 'run', '--project', 'unit', '--reporter=dot']],
 ];
 

@@ -1,0 +1,30 @@
+import { figure, table } from './format.mjs';
+
+/** What was promised, and what was measured. */
+export function budgets(endToEnd, micro) {
+  const decision = (name) => micro.decisions.find((row) => row.name === name);
+  const latency = endToEnd.scenarios.latency.summary;
+  const header = decision('headers, known pin');
+  const pins = micro.pins.at(-1);
+  const cpu = Math.max(latency['header-1k'].serviceCpuMs, latency['rid-1k'].serviceCpuMs);
+  const rows = [
+    ['decision from headers', 'at most 20 µs', header.micros, 20, 'µs'],
+    ['decision from headers that makes a pin', 'at most 20 µs', decision('headers, new pin').micros, 20, 'µs'],
+    ['memory allocated by a decision from headers', 'at most 2 KB', header.bytes, 2048, 'bytes'],
+    ['decision from a 220 KB body', 'at most 300 µs', decision('220 KB body, known pin').micros, 300, 'µs'],
+    [`a pin beside its key, at ${figure(pins.pins)} pins`, 'at most 150 bytes', pins.bytesPerPin, 150, 'bytes'],
+    ['idle process, resident', 'at most 80 MB', micro.process.rssMiB, 80, 'MB'],
+    ['start to ready line', 'at most 1 s', micro.process.readyMs / 1000, 1, 's'],
+    ['added p99 with a header key', 'below 3 ms', latency['header-1k'].p99MsAdded, 3, 'ms'],
+    ['processor time of the service for a request of 1 KB', 'below 2 ms', cpu, 2, 'ms'],
+  ];
+  return table(
+    ['what', 'budget', 'measured', 'met'],
+    rows.map(([what, budget, value, most, unit]) => [
+      what,
+      budget,
+      figure(value, unit),
+      value <= most ? 'yes' : '**no**',
+    ]),
+  );
+}
