@@ -105,9 +105,12 @@ ${ledgerTable(micro)}
 
 - **The transport.** A decision with its messages is ${figure(share('header-1k', 'headers'))} % of the processor time that the service takes for a
   request with a header key at full load, and ${figure(share('rid-1k', '1 KB body'))} % with a body \`rid\`. Nearly all the rest is HTTP/2 and gRPC:
-  \`@grpc/grpc-js\` on Node's own HTTP/2. It stands behind a port (ADR 0004) so that a leaner one can take its place.
+  \`@grpc/grpc-js\` on Node's own HTTP/2. It stands behind a [port](adr/0004-transport-port.md) so that a leaner one can take its place.
 - **Decoding.** The generated code decodes all headers of a message where a decision wants a few: of the ${size(withMessages('headers').bytes)}
   that a request with a header key allocates, the decision makes ${size(micro.decisions[0].bytes)}.
+- **An idle process** is larger than what it holds: while modules load, V8 makes its space for young objects large, and keeps
+  it. \`NODE_OPTIONS=--max-semi-space-size=2\` keeps it small, at the price of more frequent collections under load. The
+  largest single part of the rest is the schema library (zod) behind settings and workers.
 - **Long bodies.** A body that has to be read travels to the service and holds its request back until it is whole, in Envoy and
   here. A key in a header avoids all of it.
 - **What these figures are not.** One machine, ${endToEnd.machine.cores} shared cores, plaintext, loopback, workers that answer at once, pins in
