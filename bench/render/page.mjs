@@ -24,8 +24,8 @@ belong to this machine, on whose cores the client, the workers, Envoy and the se
 | --- | --- |
 | machine | ${endToEnd.machine.cpu}, ${endToEnd.machine.cores} cores, ${endToEnd.machine.memoryGiB} GB, ${endToEnd.machine.platform} |
 | versions | smg-envoy ${endToEnd.versions.smgEnvoy} (${endToEnd.versions.commit}), Node ${endToEnd.versions.node}, Envoy ${endToEnd.versions.envoy} with one worker thread |
-| through Envoy | ${endToEnd.date}, \`${endToEnd.command}\`, [${endToEnd.name}](../bench/results/${endToEnd.name}) |
-| inside | ${micro.date}, \`${micro.command}\` (${micro.versions.commit}), [${micro.name}](../bench/results/${micro.name}) |
+| through Envoy | ${endToEnd.date}, ${commandOf(endToEnd)}, [${endToEnd.name}](../bench/results/${endToEnd.name}) |
+| inside | ${micro.date}, ${commandOf(micro)}, commit ${micro.versions.commit}, [${micro.name}](../bench/results/${micro.name}) |
 
 ## Budgets
 
@@ -109,7 +109,7 @@ ${ledgerTable(micro)}
 - **Decoding.** The generated code decodes all headers of a message where a decision wants a few: of the ${size(withMessages('headers').bytes)}
   that a request with a header key allocates, the decision makes ${size(micro.decisions[0].bytes)}.
 - **An idle process** is larger than what it holds: while modules load, V8 makes its space for young objects large, and keeps
-  it. \`NODE_OPTIONS=--max-semi-space-size=2\` keeps it small, at the price of more frequent collections under load. The
+  it. Node's option \`max-semi-space-size\` keeps it small, at the price of more frequent collections under load. The
   largest single part of the rest is the schema library (zod) behind settings and workers.
 - **Long bodies.** A body that has to be read travels to the service and holds its request back until it is whole, in Envoy and
   here. A key in a header avoids all of it.
@@ -119,12 +119,20 @@ ${ledgerTable(micro)}
 ## Repeat it
 
 \`\`\`sh
-node bench/run.mjs      # through Envoy, about 5 minutes; --rounds, --rate, --seconds … make it shorter
+node bench/run.mjs      # through Envoy, about 5 minutes
 node bench/micro.mjs    # inside, about 1 minute
 node bench/render.mjs   # this page, from the newest files in bench/results
 \`\`\`
 
-Results go to \`bench/results/local/\`, which git ignores; \`--out bench/results/DATE-end-to-end.json\` and \`DATE-micro.json\` are
+The settings above are options of the same name. Results go to \`bench/results/local/\`, which git ignores; the option \`out\`
+names another file, and files \`bench/results/DATE-end-to-end.json\` and \`bench/results/DATE-micro.json\` are
 what this page is made of. Leave the machine alone meanwhile.
 `;
+}
+
+/** The command without its options, and the settings that held. */
+function commandOf({ command, settings }) {
+  const words = command.split(' ').slice(0, 2).join(' ');
+  const held = Object.entries(settings).map(([name, value]) => `${name} ${value}`);
+  return `\`${words}\` with ${held.join(', ')}`;
 }
