@@ -136,17 +136,20 @@ describe('decisions 17 and 37 start-up', () => {
     await becomes(add(stubbed.url), 'ready');
   });
 
-  it('gives up a worker that never comes up (policies 2.1), and asks it no more', async () => {
+  it('fails a worker that does not come up, and takes it in when it does at last', async () => {
     const stubbed = await stub();
     stubbed.health = 503;
-    const { add, becomes } = fleet({ health: { ...FAST, failureThreshold: 1 } });
+    const { add, becomes, worker, statuses } = fleet({ health: { ...FAST, failureThreshold: 1 } });
+    const id = add(stubbed.url);
+    await becomes(id, 'failed');
+    expect(stubbed.asked.length).toBeGreaterThanOrEqual(10);
 
-    await becomes(add(stubbed.url), 'failed');
-    const probes = stubbed.asked.length;
-    await until(() => stubbed.connections === 0, 'no connection left');
+    stubbed.models = listing('late');
+    stubbed.health = 200;
+    await becomes(id, 'ready');
 
-    expect(probes).toBeGreaterThanOrEqual(10);
-    expect(stubbed.asked.length).toBe(probes);
+    expect(worker(id).models).toEqual(['late']);
+    expect(statuses).toEqual(['pending', 'failed', 'ready']);
   });
 });
 

@@ -5,6 +5,7 @@ import { type HttpResult, httpGet } from './http-get.ts';
 import { MODELS_MAX_BYTES, MODELS_PATH, MODELS_TIMEOUT_MS, readModels } from './model-probe.ts';
 import { chooseAddress, type NameResolver, nextAddress } from './name-resolver.ts';
 import type { Registry } from './registry.ts';
+import type { HealthStatus } from './status-machine.ts';
 import type { WorkerInstance } from './worker-instance.ts';
 import type { WorkerSpec } from './worker-spec.ts';
 
@@ -98,7 +99,7 @@ export class ProbeLoop {
     let ok = result.kind === 'answer' && result.status >= 200 && result.status < 300;
     const durationMs = performance.now() - started;
     // A worker that comes back may be another engine: it is asked again.
-    const returning = this.spec.models.length === 0 && this.#instance.health.status === 'not_ready';
+    const returning = this.spec.models.length === 0 && isOut(this.#instance.health.status);
     let detail = describe(result);
     if (ok && (this.#needsModels || returning) && !(await this.#askModels(MODELS_TIMEOUT_MS))) {
       ok = false;
@@ -127,9 +128,8 @@ export class ProbeLoop {
     return true;
   }
 
-  #delayAfterProbe(): number | null {
+  #delayAfterProbe(): number {
     const { status } = this.#instance.health;
-    if (status === 'failed') return null;
     const intervalMs = this.#health.intervalSecs * 1_000 * (1 - JITTER * this.#context.random());
     if (status !== 'pending') return intervalMs;
     const delayMs = Math.min(this.#startupDelayMs, this.#context.startupIntervalMs, intervalMs);
@@ -180,6 +180,10 @@ export class ProbeLoop {
 function describe(result: HttpResult): string {
   if (result.kind === 'answer') return `HTTP ${result.status}`;
   return result.kind === 'timeout' ? 'timeout' : result.reason;
+}
+
+function isOut(status: HealthStatus): boolean {
+  return status === 'not_ready' || status === 'failed';
 }
 
 /** Waits, but not beyond an abort. */

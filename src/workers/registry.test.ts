@@ -96,8 +96,10 @@ describe('policies 2.1 status as readers see it', () => {
     expect(worker(A)).toMatchObject({ status: 'ready', placeable: true });
     probe(A, '-'.repeat(12));
     expect(worker(A)).toMatchObject({ status: 'failed', placeable: false });
-    probe(A, '++++');
+    probe(A, '-+-+');
     expect(worker(A).status).toBe('failed');
+    probe(A, '+');
+    expect(worker(A)).toMatchObject({ status: 'ready', placeable: true, keepsPins: true });
   });
 
   it('makes a version only for what readers see', () => {

@@ -11,6 +11,7 @@ function run(start: HealthState, probes: string, thresholds = defaults): HealthS
 }
 
 const notReady = run(READY, '---');
+const failed = run(notReady, '-'.repeat(9));
 
 describe('policies 2.1 status machine', () => {
   it.each<[string, HealthState, string, HealthStatus]>([
@@ -30,7 +31,9 @@ describe('policies 2.1 status machine', () => {
     ['NotReady stays with 8 failures', notReady, '-'.repeat(8), 'not_ready'],
     ['NotReady -> Failed after 9 failures, counted from zero', notReady, '-'.repeat(9), 'failed'],
     ['NotReady stays when a success breaks the run', notReady, `${'-'.repeat(8)}+${'-'.repeat(8)}`, 'not_ready'],
-    ['Failed is terminal', run(notReady, '-'.repeat(9)), '+'.repeat(50), 'failed'],
+    ['Failed stays with one success', failed, '+', 'failed'],
+    ['Failed stays when a failure breaks the run', failed, '+-+', 'failed'],
+    ['Failed -> Ready after 2 successes in a row, as SMG 1.11 does', failed, '-++', 'ready'],
   ])('%s', (_, start, probes, expected) => {
     expect(run(start, probes).status).toBe(expected);
   });

@@ -29,7 +29,8 @@ export const PENDING: HealthState = enter('pending');
 export const READY: HealthState = enter('ready');
 
 /**
- * State after one more probe (policies 2.1).
+ * State after one more probe (policies 2.1). A failed worker comes back as one that is not ready does: SMG 1.11.0 is seen
+ * to probe it on and to use it again.
  *
  * @param counted false for an extra start-up probe, which may make a pending worker ready but does not bring it nearer
  * to `failed`
@@ -41,8 +42,6 @@ export function afterProbe(
   counted = true,
 ): HealthState {
   const { status } = state;
-  if (status === 'failed') return state;
-
   const successes = ok ? state.successes + 1 : 0;
   const failures = ok ? 0 : state.failures + 1;
   const probes = state.probes + (counted ? 1 : 0);
@@ -50,13 +49,16 @@ export function afterProbe(
     if (failures >= failureThreshold) return enter('not_ready');
   } else {
     if (successes >= successThreshold) return READY;
-    const exhausted =
-      status === 'pending'
-        ? probes >= PENDING_PROBES * failureThreshold
-        : failures >= NOT_READY_FAILURES * failureThreshold;
-    if (exhausted) return enter('failed');
+    if (isExhausted(status, probes, failures, failureThreshold)) return enter('failed');
   }
   return { status, successes, failures, probes };
+}
+
+function isExhausted(status: HealthStatus, probes: number, failures: number, failureThreshold: number): boolean {
+  if (status === 'failed') return false;
+  return status === 'pending'
+    ? probes >= PENDING_PROBES * failureThreshold
+    : failures >= NOT_READY_FAILURES * failureThreshold;
 }
 
 function enter(status: HealthStatus): HealthState {
