@@ -31,6 +31,12 @@ describe('httpGet', () => {
     await until(() => worker.connections === 0, 'connection closed');
   });
 
+  it('takes a 204 for an answer whatever bytes follow it (RFC 9110 15.3.5)', async () => {
+    worker.health = (request) => request.socket.end('HTTP/1.1 204 X\r\ncontent-length: 2\r\n\r\n{}');
+
+    expect(await get()).toEqual({ kind: 'answer', status: 204, body: Buffer.alloc(0), complete: true });
+  });
+
   it('follows no redirect', async () => {
     worker.health = (_, response) => response.writeHead(302, { location: '/elsewhere' }).end();
 

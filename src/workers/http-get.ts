@@ -37,6 +37,8 @@ export function httpGet(options: HttpGetOptions): Promise<HttpResult> {
     get.on('error', (error: NodeJS.ErrnoException) => finish({ kind: 'failed', reason: error.code ?? error.message }));
     get.on('response', (response) => {
       const status = response.statusCode ?? 0;
+      // A 204 ends with its head; bytes that a careless worker sends after it are none of its answer.
+      if (status === 204) return finish({ kind: 'answer', status, body: Buffer.alloc(0), complete: true });
       const chunks: Buffer[] = [];
       let length = 0;
       response.on('data', (chunk: Buffer) => {
