@@ -15,6 +15,8 @@ export interface RequestEnd {
   readonly durationMs: number;
   /** Milliseconds from the start of the request to the first byte of the worker's answer, -1 when there was none. */
   readonly firstByteMs: number;
+  /** True when the last attempt failed in a way that calls for another, and there was none left (Envoy's flag URX). */
+  readonly retriesUsedUp: boolean;
   /** True when the client left before its answer was complete. */
   readonly clientGone: boolean;
 }

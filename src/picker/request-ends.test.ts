@@ -38,7 +38,20 @@ describe('the end of a request', () => {
 
     expect(bench.metrics.upstreamResponses.cell('http', '503', '').value).toBe(1);
     expect(bench.metrics.workerRetries.cell('regular', 'chat').value).toBe(2);
+    expect(bench.metrics.workerRetriesExhausted.cell('regular', 'chat').value).toBe(0);
     expect(bench.metrics.requestDuration.cell('http', 'regular', 'http', 'unknown', 'chat').sum).toBeCloseTo(0.04);
+  });
+
+  it.each([
+    [5, true, 1],
+    [5, false, 0],
+    [1, true, 0],
+  ])('%i attempts, used up: %s, counts %i exhausted', (attempts, retriesUsedUp, count) => {
+    const bench = new PickerBench().ready(1, 2);
+
+    bench.end(bench.pick(null).pickId, 2, { status: 503, attempts, retriesUsedUp });
+
+    expect(bench.metrics.workerRetriesExhausted.cell('regular', 'chat').value).toBe(count);
   });
 });
 

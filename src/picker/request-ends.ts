@@ -88,7 +88,10 @@ export class RequestEnds {
     metrics.upstreamResponses.cell('http', String(end.status), '').value += 1;
     if (entry === undefined) return;
     const endpoint = entry.endpoint as EndpointLabel; // the picker opened it with one
-    if (end.attempts > 1) metrics.workerRetries.cell(entry.worker.type, endpoint).value += end.attempts - 1;
+    if (end.attempts > 1) {
+      metrics.workerRetries.cell(entry.worker.type, endpoint).value += end.attempts - 1;
+      if (end.retriesUsedUp) metrics.workerRetriesExhausted.cell(entry.worker.type, endpoint).value += 1;
+    }
     metrics.requestDuration.cell('http', 'regular', 'http', entry.model, endpoint).observe(end.durationMs / 1000);
     const error = errorOf(end);
     if (error === null) return;

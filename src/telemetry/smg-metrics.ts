@@ -88,6 +88,11 @@ export const SMG_METRICS = {
     workerType,
     endpoint,
   ]),
+  workerRetriesExhausted: counter(
+    'smg_worker_retries_exhausted_total',
+    'Requests that were retried until no attempt was left.',
+    [workerType, endpoint],
+  ),
   requestBodyPaths: counter(
     'smg_router_request_body_path_total',
     'Requests by whether their body was asked for to decide, and why or why not.',

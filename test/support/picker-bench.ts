@@ -179,6 +179,7 @@ export function endOf(pickId: string, n: number): RequestEnd {
     attempts: 1,
     durationMs: 5,
     firstByteMs: 4,
+    retriesUsedUp: false,
     clientGone: false,
   };
 }

@@ -77,6 +77,7 @@ describe('envoy 9.2 content of an end entry', () => {
         attempts: 3,
         durationMs: 2250,
         firstByteMs: 1.5,
+        retriesUsedUp: false,
         clientGone: false,
       },
     ]);
@@ -95,6 +96,7 @@ describe('envoy 9.2 content of an end entry', () => {
         attempts: 0,
         durationMs: 0,
         firstByteMs: -1,
+        retriesUsedUp: false,
         clientGone: false,
       },
     ]);
@@ -120,6 +122,12 @@ describe('envoy 9.2 content of an end entry', () => {
     send(entry({ responseFlags }, { responseCodeDetails }));
 
     expect(seen.ends[0]?.clientGone).toBe(expected);
+  });
+
+  it.each([true, false])('retries used up: %s (URX)', (upstreamRetryLimitExceeded) => {
+    send(entry({ responseFlags: { upstreamRetryLimitExceeded } }));
+
+    expect(seen.ends[0]?.retriesUsedUp).toBe(upstreamRetryLimitExceeded);
   });
 
   it('takes the last byte to the client as duration where an older Envoy gives no other', () => {

@@ -46,6 +46,7 @@ export function readEnd(pickId: string, entry: HTTPAccessLogEntry, common: Acces
     attempts: common.upstreamRequestAttemptCount ?? 0,
     durationMs: durationOf(common),
     firstByteMs: milliseconds(common.timeToFirstUpstreamRxByte, -1),
+    retriesUsedUp: common.responseFlags?.upstreamRetryLimitExceeded === true,
     clientGone: clientLeft(common, codeDetails),
   };
 }
