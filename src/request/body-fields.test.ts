@@ -5,17 +5,9 @@ import { endpointOf } from './endpoint.ts';
 import { ridKeyOf } from './routing-key.ts';
 
 const CHAT = '/v1/chat/completions';
-const STRING_ENDPOINTS = [
-  CHAT,
-  '/v1/completions',
-  '/v1/messages',
-  '/v1/messages/count_tokens',
-  '/generate',
-  '/v1/embeddings',
-  '/v1/classify',
-];
+const STRING_ENDPOINTS = [CHAT, '/v1/completions', '/v1/messages', '/generate', '/v1/embeddings', '/v1/classify'];
 const LIST_ENDPOINTS = ['/rerank', '/v1/rerank'];
-const HEADER_ONLY_ENDPOINTS = ['/v1/responses', '/v1/interactions'];
+const HEADER_ONLY_ENDPOINTS = ['/v1/messages/count_tokens', '/v1/responses', '/v1/interactions'];
 
 const read = (body: string | Buffer, path = CHAT, complete = true): BodyFields | BodyError =>
   readBody(Buffer.from(body), complete, endpointOf(path));

@@ -6,7 +6,7 @@ describe('sticky-sessions 2.1 endpoints', () => {
     ['/v1/chat/completions', 'chat', true, 'string'],
     ['/v1/completions', 'completions', true, 'string'],
     ['/v1/messages', 'messages', true, 'string'],
-    ['/v1/messages/count_tokens', 'count_tokens', true, 'string'],
+    ['/v1/messages/count_tokens', 'count_tokens', true, 'none'],
     ['/generate', 'generate', true, 'string'],
     ['/v1/embeddings', 'embeddings', true, 'string'],
     ['/v1/classify', 'classify', true, 'string'],

@@ -35,7 +35,7 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map([
   ['/v1/chat/completions', json('chat', 'string')],
   ['/v1/completions', json('completions', 'string')],
   ['/v1/messages', json('messages', 'string')],
-  ['/v1/messages/count_tokens', json('count_tokens', 'string')],
+  ['/v1/messages/count_tokens', json('count_tokens', 'none')],
   ['/generate', json('generate', 'string')],
   ['/v1/embeddings', json('embeddings', 'string')],
   ['/v1/classify', json('classify', 'string')],
