@@ -33,7 +33,8 @@ export class HeadView implements RequestHead {
 
   first(name: string): Uint8Array | undefined {
     for (const entry of this.#entries) if (entry.key === name) return bytesOf(entry);
-    return undefined;
+    // Envoy turns a client's host header into the pseudo header.
+    return name === 'host' ? this.first(':authority') : undefined;
   }
 
   /** The first header of that name, read as Latin-1. */

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { HeadView } from './head-view.ts';
+
+const text = (head: HeadView, name: string) => {
+  const bytes = head.first(name);
+  return bytes === undefined ? undefined : Buffer.from(bytes).toString();
+};
+
+describe('HeadView', () => {
+  const head = new HeadView(
+    [
+      { key: ':path', rawValue: Buffer.from('/p') },
+      { key: ':authority', rawValue: Buffer.from('fleet.test') },
+      { key: 'x-a', rawValue: Buffer.from('1') },
+      { key: 'x-a', rawValue: Buffer.from('2') },
+      { key: 'x-old', value: 'of an old Envoy' },
+    ],
+    false,
+  );
+
+  it.each([
+    ['x-a', '1'],
+    ['x-old', 'of an old Envoy'],
+    ['x-b', undefined],
+    ['host', 'fleet.test'],
+  ])('first value of %s is %s', (name, value) => {
+    expect(text(head, name)).toBe(value);
+  });
+
+  it('has no host where there is no authority', () => {
+    expect(new HeadView([], false).first('host')).toBeUndefined();
+  });
+});
