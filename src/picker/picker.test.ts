@@ -28,6 +28,51 @@ describe('what must be read', () => {
   });
 });
 
+describe('the model of a request whose body tells none (sticky-sessions 11.2)', () => {
+  const serving = (...models: string[]) => ({ models: models.map((id) => ({ id })) });
+  const fleetOf = (...models: string[]) => {
+    const bench = new PickerBench({ keys: { order: 'header-first' } });
+    for (const n of [1, 2, 3]) bench.add(n, serving(...models));
+    return bench;
+  };
+  const selections = (bench: PickerBench, model: string) =>
+    bench.metrics.workerSelections.cell('regular', 'http', model, 'round_robin').value;
+
+  it.each<[string, unknown, Parameters<typeof chat>[0]]>([
+    ['not read', null, {}],
+    ['not JSON', Buffer.from('x'), { headers: [['content-encoding', 'gzip']] }],
+  ])('is the only one there is: %s', (_name, body, parts) => {
+    const bench = fleetOf('m');
+
+    bench.pick(body, parts);
+
+    expect(selections(bench, 'm')).toBe(1);
+  });
+
+  it.each<[string, string[], unknown, Parameters<typeof chat>[0]]>([
+    ['two models', ['m', 'n'], null, {}],
+    ['no list', [], null, {}],
+    ['a body without one', ['m'], {}, {}],
+    ['a path that has none', ['m'], null, { path: '/metrics' }],
+  ])('is unknown: %s', (_name, models, body, parts) => {
+    const bench = fleetOf(...models);
+
+    bench.pick(body, parts);
+
+    expect(selections(bench, 'unknown')).toBe(1);
+  });
+
+  it('scopes the pin, so that a key from a header is the same as one from a body', () => {
+    const bench = fleetOf('m');
+
+    const fromHeader = bench.pick(null, { headers: [['x-smg-routing-key', 'conv']] });
+    const fromBody = bench.pick({ model: 'm', rid: 'conv' });
+
+    expect(fromBody.destination).toBe(fromHeader.destination);
+    expect(bench.metrics.manualBranches.cell('occupied_hit').value).toBe(1);
+  });
+});
+
 describe('a placed request', () => {
   it('names its worker and where Envoy goes on, counts, and keeps its pin', () => {
     const bench = new PickerBench().ready(1, 2, 3);

@@ -145,12 +145,13 @@ export class Picker {
     if (seen > config.maxPayloadBytes) return this.#refuseInvalid(head, tooLarge(config.maxPayloadBytes, requestId));
 
     let rid: string | null = null;
-    let model = '';
+    // Until the body says more: the model that nobody needs to name.
+    let model = endpoint.hasModel ? this.#parts.fleet.current.soleModel : '';
     if (body !== null && this.#isReadable(head, body, endpoint)) {
       const fields = readBody(body.bytes, body.complete, endpoint);
       if (fields.kind === 'error') return this.#refuseInvalid(head, badBody(fields, requestId));
       rid = fields.rid;
-      model = fields.model;
+      if (body.complete || fields.model !== '') model = fields.model;
     }
     const ridKey = rid !== null && config.readsRid ? ridKeyOf(rid) : null;
     return this.#place({ head, model, ridKey }, facts, requestId, requestIdToSet, now, 1);

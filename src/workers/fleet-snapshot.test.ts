@@ -89,6 +89,18 @@ describe('models and uniform', () => {
   ])('%s: uniform %s', (_, expected, entries) => {
     expect(of(...entries).uniform).toBe(expected);
   });
+
+  it.each<[string, string, FleetEntry[]]>([
+    ['nobody', '', []],
+    ['all list one', 'x', [serving('a', 'x'), serving('b', 'x')]],
+    ['one is not asked yet', 'x', [serving('a', 'x'), asking('b')]],
+    ['all list two', '', [serving('a', 'x', 'y'), serving('b', 'x', 'y')]],
+    ['nobody lists any', '', [serving('a'), serving('b')]],
+    ['one lists nothing', '', [serving('a', 'x'), serving('b')]],
+    ['one lists another', '', [serving('a', 'x'), serving('b', 'y')]],
+  ])('%s: sole model %j', (_, expected, entries) => {
+    expect(of(...entries).soleModel).toBe(expected);
+  });
 });
 
 describe('look-up', () => {

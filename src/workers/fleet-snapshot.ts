@@ -18,6 +18,7 @@ export class FleetSnapshot implements WorkerSnapshot {
   readonly workers: readonly Worker[];
   readonly models: readonly string[];
   readonly uniform: boolean;
+  readonly soleModel: string;
   readonly #byId: ReadonlyMap<string, Worker>;
   readonly #byAddress: ReadonlyMap<string, Worker>;
   /** Pools of the models that some worker lists, and of `unknown`. */
@@ -48,7 +49,9 @@ export class FleetSnapshot implements WorkerSnapshot {
     const openWorkers = open.map((entry) => entry.worker);
     this.#unlisted = buildPool('', openWorkers, previous === null ? undefined : previous.#unlisted, whole);
     this.models = listedByReady(everyone);
-    this.uniform = sameModels(regular);
+    const common = commonModels(regular);
+    this.uniform = common !== null;
+    this.soleModel = common?.length === 1 ? (common[0] ?? '') : '';
   }
 
   static readonly empty = new FleetSnapshot(0, [], null);
@@ -112,9 +115,15 @@ function listedByReady(workers: readonly Worker[]): readonly string[] {
   return [...models];
 }
 
-/** Workers whose models are not known yet take no requests for any model, so they do not count. */
-function sameModels(regular: readonly FleetEntry[]): boolean {
+/**
+ * The models that each worker lists, null where the lists differ. Workers whose models are not known yet take no requests
+ * for any model, so they do not count.
+ */
+function commonModels(regular: readonly FleetEntry[]): readonly string[] | null {
   const known = regular.filter((entry) => entry.modelsKnown).map((entry) => entry.worker.models);
   const [first = [], ...others] = known;
-  return others.every((models) => models.length === first.length && models.every((model) => first.includes(model)));
+  const same = others.every(
+    (models) => models.length === first.length && models.every((model) => first.includes(model)),
+  );
+  return same ? first : null;
 }

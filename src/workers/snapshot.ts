@@ -27,4 +27,6 @@ export interface WorkerSnapshot {
   readonly models: readonly string[];
   /** True when the model of a request cannot change its pool: every worker lists the same models, or none at all. */
   readonly uniform: boolean;
+  /** The model that every worker lists and no other; empty when there is none such. */
+  readonly soleModel: string;
 }

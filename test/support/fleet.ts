@@ -85,6 +85,7 @@ export function makeSnapshot(workers: readonly Worker[], version = 1): WorkerSna
     },
     models: [...new Set(workers.filter((worker) => worker.status === 'ready').flatMap((worker) => worker.models))],
     uniform: lists.size <= 1,
+    soleModel: lists.size === 1 && workers[0]?.models.length === 1 ? workers[0].models[0]! : '',
   };
 }
 
