@@ -6,15 +6,7 @@ const CHAT = '/v1/chat/completions';
 const FLAGS = ['--policy', 'round_robin', '--routing-key-override', '--retry-initial-backoff-ms', '1'];
 const MEBIBYTE = 1024 * 1024;
 
-const STRING_RID = [
-  CHAT,
-  '/v1/completions',
-  '/v1/messages',
-  '/v1/messages/count_tokens',
-  '/generate',
-  '/v1/embeddings',
-  '/v1/classify',
-];
+const STRING_RID = [CHAT, '/v1/completions', '/v1/messages', '/generate', '/v1/embeddings', '/v1/classify'];
 const LIST_RID = ['/rerank', '/v1/rerank'];
 
 /** What nobody could route by: 400 `json_parse_error`, as SMG says (decisions 35). */
@@ -64,6 +56,7 @@ const SERVED: readonly [what: string, out: Outgoing][] = [
   ['rid of 10,000 bytes', json({ rid: 'k'.repeat(10_000) })],
   ['rid with control characters, escaped', json({ rid: '\u0000\n\u007f' })],
   ['rid of a wrong type where it is no routing field', { path: '/v1/responses', body: { rid: 7 } }],
+  ['rid of a wrong type where tokens are counted', { path: '/v1/messages/count_tokens', body: { rid: 7 } }],
   ['a body that no decision reads: the worker judges it', { path: '/v1/responses', body: '[' }],
   ['deep nesting, well-formed', { body: `{"x":${'['.repeat(400_000)}${']'.repeat(400_000)},"rid":"deep"}` }],
   ['text that is no JSON, of another type', { body: '{', headers: { 'content-type': 'text/plain' } }],

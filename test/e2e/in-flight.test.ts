@@ -1,6 +1,6 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { SimWorker } from '../../src/sim/worker.ts';
 import { MixedClients, type Outcome, tally, type Wish } from '../support/mixed-requests.ts';
 import type { Metrics } from '../support/service-process.ts';
@@ -156,7 +156,9 @@ function otherTests(): void {
 
   it('clients that leave while the service is busy cost it one pick each', async () => {
     const stack = await startStack({ flags: FLAGS });
+    onTestFinished(() => stack.close());
     const clients = new MixedClients(stack.url);
+    onTestFinished(() => clients.close());
     const picks = async () => (await stack.service.metrics()).sum('smg_worker_selection_total');
     const leaving: Wish = { path: RESPONSES, body: '{}', headers: key('impatient'), leave: 'at once' };
     await clients.http1({ ...leaving, leave: 5_000 });
@@ -174,8 +176,6 @@ function otherTests(): void {
     );
     expect((await picks()) - before).toBeLessThanOrEqual(10);
     expect(await stack.envoyStat('cluster.picker.upstream_rq_retry')).toBe(0);
-    clients.close();
-    await stack.close();
   });
 
   // With a cap of 1 even one predecessor that still counts would move the key. Turns that hop between threads of Envoy

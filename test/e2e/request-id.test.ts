@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Answer, ask, http2Client, noEnvoy, type Outgoing, until } from '../support/services.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
@@ -109,10 +109,10 @@ describe.skipIf(noEnvoy())('sticky-sessions 1.7 the request id', () => {
 
   it('--request-id-headers replaces the list', async () => {
     const other = await startStack({ sim: { count: 1 }, flags: [...FLAGS, '--request-id-headers', 'x-my-id'] });
+    onTestFinished(() => other.close());
     const one = (headers: Record<string, string>) => ask(other.url, { path: CHAT, body: {}, headers });
     expect((await one({ 'x-my-id': 'm', 'x-request-id': 'r' })).headers['x-request-id']).toBe('m');
     expect((await one({ 'x-request-id': 'r' })).headers['x-request-id']).toMatch(/^chatcmpl-/);
-    await other.close();
   });
 
   it('while the service is away the given one still comes back, and none is made (decisions 38)', async () => {
