@@ -146,7 +146,7 @@ export class Picker {
 
     let rid: string | null = null;
     // Until the body says more: the model that nobody needs to name.
-    let model = endpoint.hasModel ? this.#parts.fleet.current.soleModel : '';
+    let model = this.#parts.fleet.current.soleModel;
     if (body !== null && this.#isReadable(head, body, endpoint)) {
       const fields = readBody(body.bytes, body.complete, endpoint);
       if (fields.kind === 'error') return this.#refuseInvalid(head, badBody(fields, requestId));

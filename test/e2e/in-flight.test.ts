@@ -2,6 +2,7 @@ import { Agent, request as httpRequest } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { SimWorker } from '../../src/sim/worker.ts';
+import { MODEL } from '../support/bodies.ts';
 import { MixedClients, type Outcome, tally, type Wish } from '../support/mixed-requests.ts';
 import type { Metrics } from '../support/service-process.ts';
 import { type Exchange, noEnvoy, start, until } from '../support/services.ts';
@@ -90,11 +91,15 @@ describe.skipIf(noEnvoy())('requests in flight', () => {
       const open: Exchange[] = [];
       for (let i = 0; i < 30; i++) {
         const slow = { ...sim({ first_token_ms: 3_000 }) };
-        open.push(start(stack.url, { path: CHAT, body: { rid: `hold-${i}_t1` }, headers: slow }));
+        open.push(start(stack.url, { path: CHAT, body: { model: MODEL, rid: `hold-${i}_t1` }, headers: slow }));
         open.push(start(stack.url, { path: RESPONSES, body: {}, headers: { ...slow, ...key(`hold-${i}`) } }));
         const drip = sim({ token_ms: 180 });
         open.push(
-          start(stack.url, { path: CHAT, body: { rid: `drip-${i}`, stream: true, max_tokens: 16 }, headers: drip }),
+          start(stack.url, {
+            path: CHAT,
+            body: { model: MODEL, rid: `drip-${i}`, stream: true, max_tokens: 16 },
+            headers: drip,
+          }),
         );
       }
       await until(() => sumOf(held(stack)) === 90, 'the workers hold all requests', 2_000);
@@ -248,7 +253,7 @@ function both({ body, knobs = {}, leave }: Kind): ((i: number) => Wish)[] {
   return [
     (i) => ({
       path: CHAT,
-      body: JSON.stringify({ rid: `mix-${i % 97}_t${i}`, ...body }),
+      body: JSON.stringify({ model: MODEL, rid: `mix-${i % 97}_t${i}`, ...body }),
       headers: sim(knobs),
       ...leaving,
     }),

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chatBody, pieces, sha256 } from '../support/bodies.ts';
+import { chatBody, MODEL, pieces, sha256 } from '../support/bodies.ts';
 import { type Answer, ask, http2Client, noEnvoy, type Outgoing, rawHttp, until } from '../support/services.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 import { bodyLimits } from './body-limits.suite.ts';
@@ -54,7 +54,7 @@ describe.skipIf(noEnvoy())('every transport: routed, sticky, and byte-identical 
 
   /** Where a key lives, told by a small request. */
   async function home(key: string): Promise<string> {
-    return expectRouted(await send({ body: { rid: `${key}_t1` } }));
+    return expectRouted(await send({ body: { model: MODEL, rid: `${key}_t1` } }));
   }
 
   /** The request of one transport stays on the worker of its key, though the rotation moves in between. */
@@ -238,7 +238,7 @@ function watchLongAnswer(url: string): Promise<LongAnswer> {
       });
     });
     request.on('error', reject);
-    request.end(JSON.stringify({ rid: 'long_t1', stream: true }));
+    request.end(JSON.stringify({ model: MODEL, rid: 'long_t1', stream: true }));
   });
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { MODEL } from './bodies.ts';
 import { ask } from './http.ts';
 
 /** One answer, as far as routing shows in it. */
@@ -73,7 +74,7 @@ export class WatchedLoad {
   #send(number: number): void {
     const key = `${number % 2 === 0 ? 'rid' : 'head'}-${number % this.#keys}`;
     const name = `${key}_t${number}`;
-    const body = { stream: number % 3 === 0, ...(number % 2 === 0 ? { rid: name } : {}) };
+    const body = { model: MODEL, stream: number % 3 === 0, ...(number % 2 === 0 ? { rid: name } : {}) };
     const headers = number % 2 === 0 ? {} : { 'x-smg-routing-key': name };
     const path = number % 2 === 0 ? '/v1/chat/completions' : '/v1/responses';
     const ended = ask(this.#url, { path, body, headers }).then(
