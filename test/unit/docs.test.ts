@@ -38,9 +38,6 @@ function unknown(pattern: RegExp, isKnown: (name: string) => boolean): string[] 
   return [...found];
 }
 
-/** Written from measurements, so it may lack where none were made yet. */
-const MEASURED = join(root, 'docs', 'performance.md');
-
 describe('links', () => {
   const links = PAGES.flatMap(({ path, text }) => {
     const prose = text.replace(/^```.*?^```/gms, '').replace(/`[^`\n]*`/g, '');
@@ -51,7 +48,7 @@ describe('links', () => {
     const [file = '', anchor] = target.split('#');
     const full = file === '' ? join(root, path) : join(root, dirname(path), file);
 
-    expect(existsSync(full) || full === MEASURED).toBe(true);
+    expect(existsSync(full)).toBe(true);
     if (anchor !== undefined) expect(anchorsOf(full)).toContain(anchor);
   });
 
