@@ -113,3 +113,21 @@ describe('a store that has to be asked', () => {
     expect(bench.ledger.opened).toBe(0);
   });
 });
+
+it('a store that answers at once with another pin is followed as well', () => {
+  let rival = true;
+  const bench = new PickerBench({
+    pins: (local) => {
+      const put = local.put.bind(local);
+      local.put = (key, candidates, expectedVersion, now) => {
+        if (rival) put(key, [urlOf(3)], 0, now);
+        rival = false;
+        return put(key, candidates, expectedVersion, now);
+      };
+      return local;
+    },
+  }).ready(1, 2, 3);
+
+  expect(bench.pick({ rid: 'new' }).destination.split(',')[0]).toBe(at(3));
+  expect(bench.metrics.manualBranches.cell('occupied_hit').value).toBe(1);
+});
