@@ -5,6 +5,7 @@ import {
   isDnsName,
   parseAddress,
   parseTcpAddress,
+  showAddress,
   type TcpAddress,
 } from '../envoy/bootstrap/address.ts';
 import type { BootstrapOptions, EnvoyTarget, StaticWorker } from '../envoy/bootstrap/options.ts';
@@ -73,6 +74,9 @@ function pickers(texts: readonly string[], settings: Settings): readonly Address
     const message = '--picker: names and Unix sockets do not go together in one Envoy cluster; use addresses';
     throw new AppError('invalid_configuration', message);
   }
+  const shown = addresses.map(showAddress);
+  const twice = shown.find((one, index) => shown.indexOf(one) !== index);
+  if (twice !== undefined) return refuse('--picker', twice, 'each replica once');
   return addresses;
 }
 
@@ -94,7 +98,7 @@ function envoyTarget(text: string): EnvoyTarget {
   const minor = Number(/^v?1\.(\d{1,3})(\.\d+)?$/.exec(text)?.[1] ?? Number.NaN);
   if (minor === 36) return '1.36';
   if (minor === 37) return '1.37';
-  return minor >= 38 ? '1.38' : refuse('--envoy-version', text, '1.36 or later');
+  return minor >= 38 ? '1.38' : refuse('--envoy-version', text, '1.36, 1.37, 1.38 or a later 1.x');
 }
 
 type KeySettings = Pick<

@@ -31,6 +31,7 @@ import { accessLogObserver, extProcObserver, fleetObserver } from './observers.t
 import { pickerConfigOf } from './picker-config.ts';
 import { bindServiceMetrics } from './service-metrics.ts';
 import { applyWorkers, healthSettingsOf } from './settings-to-fleet.ts';
+import { warnOfSharedAddresses } from './shared-addresses.ts';
 
 /** A service that answers Envoy. */
 export interface RunningService {
@@ -164,6 +165,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
     startedAt: Math.floor(Date.now() / 1000),
   });
   bindFleetMetrics(metrics, registry);
+  warnOfSharedAddresses(registry, log);
   bindPinMetrics(metrics, pins, 'memory');
   bindServiceMetrics({ metrics, ledger, ends, endpoints, transport });
 

@@ -9,7 +9,7 @@ const HEALTH_SERVICE = 'envoy.service.ext_proc.v3.ExternalProcessor';
 /** The cluster of all replicas and, where there are several, one of each for its access log. */
 export function pickerClusters(pickers: readonly Address[]): readonly Config[] {
   const all = cluster(PICKER_CLUSTER, pickers, {
-    '# health_checks': 'a replica that drains or hangs is left out within a second',
+    '# health_checks': 'a replica that drains or hangs is left out within a second, as long as another one is there',
     health_checks: [
       {
         timeout: '1s',
