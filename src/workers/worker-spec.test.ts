@@ -9,6 +9,27 @@ function specOf(input: unknown) {
   return result.spec;
 }
 
+const full: Readonly<Record<string, unknown>> & { readonly health: Readonly<Record<string, unknown>> } = {
+  url,
+  name: 'left',
+  models: [{ id: 'a' }],
+  worker_type: 'decode',
+  runtime_type: 'vllm',
+  bootstrap_port: 8998,
+  api_key: 'sk-1',
+  priority: 7,
+  cost: 2.5,
+  labels: { zone: 'x' },
+  health: {
+    disable_health_check: true,
+    endpoint: '/healthz',
+    timeout_secs: 0.5,
+    check_interval_secs: 2,
+    success_threshold: 1,
+    failure_threshold: 4,
+  },
+};
+
 describe('interface 6 declared workers', () => {
   it('takes defaults for all but the URL (policies 2.4)', () => {
     expect(specOf({ url: `${url}/` })).toMatchObject({
@@ -87,6 +108,7 @@ describe('interface 6 declared workers', () => {
     [{ url, bootstrap_port: 0 }, 'bootstrap_port: must be a port from 1 to 65535, got 0', ['bootstrap_port']],
     [{ url, priority: -1 }, 'priority: must be an integer from 0 to 4294967295, got -1', ['priority']],
     [{ url, priority: 1.5 }, 'priority: must be an integer from 0 to 4294967295, got 1.5', ['priority']],
+    [{ url, priority: 1e99 }, 'priority: must be an integer from 0 to 4294967295, got 1e+99', ['priority']],
     [{ url, cost: 'x' }, 'cost: must be a number from 0 up, got "x"', ['cost']],
     [{ url, labels: { a: 1 } }, 'labels.a: must be a text, got 1', ['labels', 'a']],
     [
@@ -131,6 +153,25 @@ describe('patch', () => {
     const result = patchWorkerSpec(current, { name: null, labels: { rack: 'y' }, cost: 3 });
 
     expect(result).toEqual({ ok: true, spec: { ...current, name: null, labels: { rack: 'y' }, cost: 3 } });
+  });
+
+  it.each(Object.keys(full).filter((field) => field !== 'url'))(
+    'null clears %s, as if it had never been given',
+    (field) => {
+      const { [field]: _, ...others } = full;
+
+      expect(patchWorkerSpec(specOf(full), { [field]: null })).toEqual({ ok: true, spec: specOf(others) });
+      expect(specOf({ ...full, [field]: null })).toEqual(specOf(others));
+    },
+  );
+
+  it.each(Object.keys(full.health))('null for health.%s leaves it to the flags', (field) => {
+    const { [field]: _, ...others } = full.health;
+
+    expect(patchWorkerSpec(specOf(full), { health: { ...full.health, [field]: null } })).toEqual({
+      ok: true,
+      spec: specOf({ ...full, health: others }),
+    });
   });
 
   it.each([[{ url: 'http://x' }], [{ id: 'x' }], [{ cost: -1 }], [null]])('refuses %j', (input) => {

@@ -45,19 +45,20 @@ const threshold = count('must be an integer from 1 to 1000000', 1, 1_000_000);
 
 const healthSchema = z.strictObject(
   {
-    disable_health_check: z.boolean({ error: 'must be true or false' }).optional(),
+    disable_health_check: z.boolean({ error: 'must be true or false' }).nullish(),
     endpoint: z
       .string({ error: 'must be a path' })
       .regex(/^\/[!-~]*$/, { error: 'must be a path' })
-      .optional(),
-    timeout_secs: seconds.optional(),
-    check_interval_secs: seconds.optional(),
-    success_threshold: threshold.optional(),
-    failure_threshold: threshold.optional(),
+      .nullish(),
+    timeout_secs: seconds.nullish(),
+    check_interval_secs: seconds.nullish(),
+    success_threshold: threshold.nullish(),
+    failure_threshold: threshold.nullish(),
   },
   { error: 'must be an object of health settings' },
 );
 
+/** Null stands for nothing, as in a partial change. */
 const fields = {
   // It becomes the value of a response header with --routed-worker-id name.
   name: z
@@ -69,20 +70,20 @@ const fields = {
       z.strictObject({ id: text('must be a model id that is not empty') }, { error: 'must be an object {id: MODEL}' }),
       { error: 'must be a list of {id: MODEL}' },
     )
-    .optional(),
-  worker_type: z.enum(['regular', 'prefill', 'decode'], { error: 'must be regular, prefill or decode' }).optional(),
+    .nullish(),
+  worker_type: z.enum(['regular', 'prefill', 'decode'], { error: 'must be regular, prefill or decode' }).nullish(),
   runtime_type: text('must be the name of an engine').nullish(),
   bootstrap_port: count('must be a port from 1 to 65535', 1, 65_535).nullish(),
   api_key: z
     .string({ error: 'must be a text of visible ASCII characters' })
     .regex(/^[!-~]+$/, { error: 'must be a text of visible ASCII characters' })
     .nullish(),
-  priority: count('must be an integer from 0 to 4294967295', 0, 4_294_967_295).optional(),
-  cost: z.number({ error: 'must be a number from 0 up' }).min(0, { error: 'must be a number from 0 up' }).optional(),
+  priority: count('must be an integer from 0 to 4294967295', 0, 4_294_967_295).nullish(),
+  cost: z.number({ error: 'must be a number from 0 up' }).min(0, { error: 'must be a number from 0 up' }).nullish(),
   labels: z
     .record(z.string(), z.string({ error: 'must be a text' }), { error: 'must be an object of texts' })
-    .optional(),
-  health: healthSchema.optional(),
+    .nullish(),
+  health: healthSchema.nullish(),
 };
 
 const urlSchema = z.string({ error: 'must be the URL of the worker' }).superRefine((value, context) => {
@@ -140,25 +141,31 @@ export function plainSpec(url: WorkerUrl): WorkerSpec {
 }
 
 function merge(current: WorkerSpec, patch: Patch): WorkerSpec {
+  const cleared = plainSpec(current.url);
   return {
     url: current.url,
-    name: patch.name === undefined ? current.name : patch.name,
-    models: patch.models === undefined ? current.models : [...new Set(patch.models.map((model) => model.id))],
-    workerType: patch.worker_type ?? current.workerType,
-    runtimeType: patch.runtime_type === undefined ? current.runtimeType : patch.runtime_type,
-    bootstrapPort: patch.bootstrap_port === undefined ? current.bootstrapPort : patch.bootstrap_port,
-    apiKey: patch.api_key === undefined ? current.apiKey : patch.api_key,
-    priority: patch.priority ?? current.priority,
-    cost: patch.cost ?? current.cost,
-    labels: patch.labels ?? current.labels,
-    health: patch.health === undefined ? current.health : healthOverrides(patch.health),
+    name: choose(patch.name, current.name, cleared.name),
+    models: choose(patch.models && [...new Set(patch.models.map(({ id }) => id))], current.models, cleared.models),
+    workerType: choose(patch.worker_type, current.workerType, cleared.workerType),
+    runtimeType: choose(patch.runtime_type, current.runtimeType, cleared.runtimeType),
+    bootstrapPort: choose(patch.bootstrap_port, current.bootstrapPort, cleared.bootstrapPort),
+    apiKey: choose(patch.api_key, current.apiKey, cleared.apiKey),
+    priority: choose(patch.priority, current.priority, cleared.priority),
+    cost: choose(patch.cost, current.cost, cleared.cost),
+    labels: choose(patch.labels, current.labels, cleared.labels),
+    health: choose(patch.health && healthOverrides(patch.health), current.health, cleared.health),
   };
 }
 
-function healthOverrides(input: z.infer<typeof healthSchema>): HealthOverrides {
-  const disabled = input.disable_health_check;
+function choose<T>(given: T | null | undefined, current: T, cleared: T): T {
+  if (given === undefined) return current;
+  return given === null ? cleared : given;
+}
+
+function healthOverrides(input: NonNullable<z.infer<typeof healthSchema>>): HealthOverrides {
+  const disabled = input.disable_health_check ?? null;
   return {
-    enabled: disabled === undefined ? null : !disabled,
+    enabled: disabled === null ? null : !disabled,
     endpoint: input.endpoint ?? null,
     timeoutSecs: input.timeout_secs ?? null,
     intervalSecs: input.check_interval_secs ?? null,
@@ -168,7 +175,10 @@ function healthOverrides(input: z.infer<typeof healthSchema>): HealthOverrides {
 }
 
 function refuse(error: z.ZodError, allowed: readonly string[]): SpecResult {
-  return { ok: false, issues: error.issues.map((issue) => describe(issue, allowed)) };
+  const issues = error.issues.map((issue) => describe(issue, allowed));
+  // A number may break two bounds that are one rule to the reader.
+  const once = issues.filter(({ message }, index) => issues.findIndex((other) => other.message === message) === index);
+  return { ok: false, issues: once };
 }
 
 function describe(issue: z.core.$ZodIssue, allowed: readonly string[]): SpecIssue {
