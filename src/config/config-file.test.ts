@@ -5,6 +5,15 @@ import { load, problemsOf, tryLoad } from '../../test/support/try-load.ts';
 import { fileKey } from './setting.ts';
 import { TABLE } from './settings-table.ts';
 
+/** Lists in lists, each in the next by its anchor. */
+function deepByAliases(levels: number): string {
+  const lists = Array.from(
+    { length: levels },
+    (_, level) => `  - &l${level + 1} ${'['.repeat(15)}*l${level}${']'.repeat(15)}`,
+  );
+  return `workers:\n  - &l0 [x]\n${lists.join('\n')}`;
+}
+
 describe('interface 4 config file', () => {
   it.each(['', '# only a comment\n', '---\n', '{}', 'null'])('may be empty: %j', (file) => {
     expect(problemsOf({ file })).toEqual([]);
@@ -27,9 +36,18 @@ describe('interface 4 config file', () => {
     ['max_pins:', 'conf.yaml:1:10: max_pins: null: expected a whole number from 1 to 16000000'],
     ['max_pins: {a: 1}', /^conf\.yaml:1:11: max_pins: .* expected a whole number/],
     ['log_json: perhaps', 'conf.yaml:1:11: log_json: perhaps: expected true or false'],
-    ['worker_urls: http://a:1', /^conf\.yaml:1:14: worker_urls: http:\/\/a:1: expected/],
+    [
+      'worker_urls: http://a:1',
+      'conf.yaml:1:14: worker_urls: http://a:1: expected a list of items like [a, b], each a worker URL',
+    ],
+    ['worker_urls:', 'conf.yaml:1:13: worker_urls: null: expected a list of items like [a, b], each a worker URL'],
+    ['log_json: true\n---\nlog_json: false', /^conf\.yaml:2:1: a second YAML document starts here/],
+    ['---\nlog_json: true\n---\n', /^conf\.yaml:3:1: a second YAML document starts here/],
+    ['workers:', 'conf.yaml:1:9: workers: expected a list of workers, found nothing ([] for none)'],
+    ['workers: null', 'conf.yaml:1:10: workers: expected a list of workers, found nothing ([] for none)'],
+    ['workers: http://a:1', 'conf.yaml:1:10: workers: expected a list of workers, found http://a:1'],
     ['config: other.yaml', 'conf.yaml:1:1: config cannot be set in the config file itself'],
-    ['workers: {url: "http://a:1"}', 'conf.yaml:1:10: workers: expected a list of workers'],
+    ['workers: {url: "http://a:1"}', /^conf\.yaml:1:10: workers: expected a list of workers, found \{/],
     ['policy: {}', /^conf\.yaml:1:1: policy: the key type is missing, expected one of random/],
     ['policy: {type: bogus}', /^conf\.yaml:1:16: policy: bogus: expected one of random/],
     [
@@ -41,6 +59,16 @@ describe('interface 4 config file', () => {
     ['max_idle_secs: 5\npolicy: {type: manual, max_idle_secs: 6}', /^conf\.yaml:2:39: max_idle_secs was already given/],
   ])('%j', (file, problem) => {
     expect(problemsOf({ file })).toEqual([typeof problem === 'string' ? problem : expect.stringMatching(problem)]);
+  });
+
+  it.each([
+    ['lists', `workers: ${'['.repeat(150)}${']'.repeat(150)}`],
+    ['more lists than the stack takes', `workers: ${'['.repeat(20_000)}${']'.repeat(20_000)}`],
+    ['lists that do not end', `workers: ${'['.repeat(20_000)}`],
+    ['blocks', `workers:\n  ${'- '.repeat(20_000)}x`],
+    ['aliases', deepByAliases(10)],
+  ])('is refused when it is nested too deeply: %s', (_, file) => {
+    expect(problemsOf({ file })).toEqual([expect.stringMatching(/^conf\.yaml:\d+:\d+: is nested too deeply$/)]);
   });
 
   it('takes a policy by name or as an object', () => {

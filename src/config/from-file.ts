@@ -1,4 +1,3 @@
-import { POLICY_NAMES } from '../routing/policy-name.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { check, type Given, inFile, textOf } from './given.ts';
 import { KNOWN_FLAGS } from './known-flags.ts';
@@ -53,8 +52,9 @@ class FileReader implements FileValues {
   #workerList(entry: YamlEntry): void {
     const items = entry.value.items();
     if (items === undefined) {
-      if (entry.value.data === null) return;
-      this.#problems.push(`${entry.value.at()}: ${entry.key}: expected a list of workers`);
+      const { data } = entry.value;
+      const found = data === null ? 'nothing ([] for none)' : textOf(data);
+      this.#problems.push(`${entry.value.at()}: ${entry.key}: expected a list of workers, found ${found}`);
     } else if (entry.key === 'workers') {
       this.workers = items;
     } else if (items.length > 0) {
@@ -67,7 +67,7 @@ class FileReader implements FileValues {
     const type = entries.find((item) => item.key === 'type');
     if (type === undefined) {
       this.#problems.push(
-        `${entry.keyAt}: policy: the key type is missing, expected one of ${POLICY_NAMES.join(', ')}`,
+        `${entry.keyAt}: policy: the key type is missing, expected ${settingOf('policy').type.allowed}`,
       );
       return;
     }

@@ -25,9 +25,10 @@ export function check(setting: Setting, raw: unknown, source: Source, name: stri
   const issue = result.error.issues[0];
   const index = issue?.path[0];
   const bad = Array.isArray(raw) && typeof index === 'number' ? textOf(raw[index]) : shown;
+  const { allowed, arity } = setting.type;
+  const wanted = arity === 'many' && !Array.isArray(raw) ? `a list of items like [a, b], each ${allowed}` : allowed;
   // A message of our own is about the value as a whole; the others say less than `allowed` does.
-  const cause =
-    issue?.code === 'custom' && issue.message !== 'Invalid input' ? issue.message : `expected ${setting.type.allowed}`;
+  const cause = issue?.code === 'custom' && issue.message !== 'Invalid input' ? issue.message : `expected ${wanted}`;
   return { problem: `${name}${SEPARATORS[source]}${quote(setting.mask?.(bad) ?? bad)}: ${cause}` };
 }
 

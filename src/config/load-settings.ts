@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { AppError, messageOf } from '../util/app-error.ts';
 import { refuseUnavailable } from './availability.ts';
+import { readConfigText } from './config-text.ts';
 import { type Checks, crossCheck } from './cross-checks.ts';
 import { type DerivedSettings, derive } from './derived-settings.ts';
 import { type Env, fromEnv } from './from-env.ts';
@@ -66,7 +66,7 @@ export function tryLoadSettings(input: LoadInput): LoadResult {
   const flags = fromFlags(input.flags, problems);
   const env = fromEnv(input.env, problems, warnings);
   const path = (flags.get('config') ?? env.get('config'))?.value;
-  const file = typeof path === 'string' ? readConfig(path, input.readFile ?? readText, problems) : NO_FILE;
+  const file = typeof path === 'string' ? readConfig(path, input.readFile ?? readConfigText, problems) : NO_FILE;
 
   const given = new Map<AnyKey, Given>([...file.values, ...env, ...flags]);
   refuseUnavailable(given, problems);
@@ -99,10 +99,6 @@ function readConfig(path: string, readFile: (path: string) => string, problems: 
     return NO_FILE;
   }
   return fromFile(text, path, problems);
-}
-
-function readText(path: string): string {
-  return readFileSync(path, 'utf8');
 }
 
 function valuesOf(given: ReadonlyMap<AnyKey, Given>, defaults: Partial<SettingValues>): SettingValues {

@@ -43,6 +43,20 @@ describe('compare', () => {
   });
 });
 
+describe('compare counts workers that are lost', () => {
+  const two = 'workers: [{url: "http://a:1"}]\nworker_urls: ["http://b:1"]';
+
+  it.each([
+    [two, 'workers: []', {}, 2],
+    [two, 'workers: []\nworker_urls: ["http://b:1"]', {}, 0],
+    [two, 'workers: [{url: "http://c:1"}]', {}, 0],
+    ['workers: []', 'log_level: debug', {}, 0],
+    ['worker_urls: ["http://b:1"]', 'log_level: debug', { SMG_WORKER_URLS: 'http://c:1' }, 0],
+  ])('%j then %j with %j: %d', (before, after, env, count) => {
+    expect(compare(load({ file: before, env }), load({ file: after, env })).workersLost).toBe(count);
+  });
+});
+
 describe('interface 4 reload', () => {
   let folder: string;
   let path: string;
@@ -154,6 +168,53 @@ describe('interface 4 reload', () => {
     expect(changes[0]?.changed).toEqual([]);
     watch.reload();
     expect(failures).toHaveLength(1);
+  });
+
+  it.each(['', ' \n\n', '# moved\n', '---\n', 'null'])('keeps what holds when the file is empty: %j', (text) => {
+    writeFileSync(path, 'workers: [{url: "http://a:1"}]');
+    const watch = start();
+
+    writeFileSync(path, text);
+    watch.reload();
+
+    expect(changes).toEqual([]);
+    expect(failures).toEqual([
+      [`${path}: is empty; what holds stays (write {} for a file that sets nothing, workers: [] for no workers)`],
+    ]);
+  });
+
+  it('has nothing against an empty file that was empty before', () => {
+    writeFileSync(path, '# nothing yet');
+    const watch = start();
+
+    writeFileSync(path, '');
+    watch.reload();
+
+    expect(failures).toEqual([]);
+    expect(changes).toHaveLength(1);
+  });
+
+  it('takes an empty mapping for meant so', () => {
+    writeFileSync(path, 'workers: [{url: "http://a:1"}]');
+    const watch = start();
+
+    writeFileSync(path, '{}');
+    watch.reload();
+
+    expect(failures).toEqual([]);
+    expect(changes[0]?.loaded.workers).toEqual([]);
+    expect(changes[0]?.workersLost).toBe(1);
+  });
+
+  it('refuses what is no regular file any more', () => {
+    writeFileSync(path, 'fallbacks: 1');
+    const watch = start();
+
+    unlinkSync(path);
+    mkdirSync(path);
+    watch.reload();
+
+    expect(failures).toEqual([[`${path}: cannot be read: it is not a regular file`]]);
   });
 
   it('waits for a file that went away', async () => {

@@ -1,9 +1,12 @@
-import { type FSWatcher, readFileSync, realpathSync, watch } from 'node:fs';
+import { type FSWatcher, realpathSync, watch } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf } from '../util/app-error.ts';
+import { readConfigText } from './config-text.ts';
 import type { Loaded, LoadResult, Settings } from './load-settings.ts';
+import { QuietTime } from './quiet-time.ts';
 import type { ReloadEffect } from './setting.ts';
-import { type AnyKey, SETTINGS, settingOf } from './settings-table.ts';
+import { type AnyKey, SETTINGS, type SettingKey, settingOf } from './settings-table.ts';
+import { isEmptyYaml } from './yaml-document.ts';
 
 export type ChangedKey = keyof Settings | 'workers';
 
@@ -17,6 +20,8 @@ export interface ConfigChange {
   readonly restartNeeded: readonly ChangedKey[];
   /** Those of them that wait for an Envoy configuration generated again. */
   readonly envoyNeeded: readonly ChangedKey[];
+  /** How many workers the file had when it names none any more, else 0. */
+  readonly workersLost: number;
 }
 
 export interface ConfigListener {
@@ -32,9 +37,13 @@ export interface ConfigWatchOptions {
   /** Makes settings of the text of the file. */
   readonly load: (text: string) => LoadResult;
   readonly listener: ConfigListener;
-  /** How long to wait for a burst of changes to end, in milliseconds. */
+  /** How long a file must have been left alone before it is read, in milliseconds. */
   readonly settleMs?: number;
 }
+
+/** A writer in place needs several writes; read between them, a file may be good and yet lack half of its workers. */
+const SETTLE_MS = 300;
+const LONGEST_SETTLE_MS = 2000;
 
 /**
  * Reads the config file again when it changes. It watches folders, not the file, so that a file put in its place by
@@ -46,15 +55,23 @@ export class ConfigWatch {
   #text: string | undefined;
   #failing = false;
   #watchers = new Map<string, FSWatcher>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #settling: QuietTime;
   #closed = false;
 
   constructor(options: ConfigWatchOptions) {
     this.#options = options;
     this.#loaded = options.loaded;
+    this.#settling = new QuietTime({
+      quietMs: options.settleMs ?? SETTLE_MS,
+      longestMs: LONGEST_SETTLE_MS,
+      run: () => {
+        this.#watchFolders();
+        this.#read(false);
+      },
+    });
     this.#watchFolders();
     // The file may have changed between its first reading and now.
-    this.#schedule();
+    this.#settling.touch();
   }
 
   /** Reads the file at once and reports, changed or not (SIGHUP). */
@@ -64,19 +81,9 @@ export class ConfigWatch {
 
   close(): void {
     this.#closed = true;
-    clearTimeout(this.#timer);
+    this.#settling.close();
     for (const watcher of this.#watchers.values()) watcher.close();
     this.#watchers.clear();
-  }
-
-  #schedule(): void {
-    if (this.#closed || this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      this.#watchFolders();
-      this.#read(false);
-    }, this.#options.settleMs ?? 100);
-    this.#timer.unref();
   }
 
   /** Watches the folder of the path, and that of the file it leads to. */
@@ -103,7 +110,7 @@ export class ConfigWatch {
       this.#options.listener.failed([`${folder}: cannot be watched for changes: ${messageOf(error)}`]);
     };
     try {
-      const watcher = watch(folder, { persistent: false }, () => this.#schedule());
+      const watcher = watch(folder, { persistent: false }, () => this.#settling.touch());
       watcher.on('error', lost);
       this.#watchers.set(folder, watcher);
     } catch (error) {
@@ -115,7 +122,7 @@ export class ConfigWatch {
     const { path, load, listener } = this.#options;
     let text: string;
     try {
-      text = readFileSync(path, 'utf8');
+      text = readConfigText(path);
     } catch (error) {
       this.#text = undefined;
       if (forced || !this.#failing) this.#fail([`${path}: cannot be read: ${messageOf(error)}`]);
@@ -123,6 +130,10 @@ export class ConfigWatch {
     }
     if (!forced && text === this.#text) return;
     this.#text = text;
+    if (fileSaysSomething(this.#loaded) && isEmptyYaml(text)) {
+      this.#fail([`${path}: ${EMPTY}`]);
+      return;
+    }
     const result = load(text);
     if (!result.ok) {
       this.#fail(result.problems);
@@ -139,6 +150,13 @@ export class ConfigWatch {
     this.#failing = true;
     this.#options.listener.failed(problems);
   }
+}
+
+/** A file that was cut before it is written anew looks like this, and would remove every worker. */
+const EMPTY = 'is empty; what holds stays (write {} for a file that sets nothing, workers: [] for no workers)';
+
+function fileSaysSomething({ workers, settings, source }: Loaded): boolean {
+  return workers.length > 0 || Object.keys(settings).some((key) => source(key as SettingKey) === 'file');
 }
 
 /** What a new reading of the sources changes. */
@@ -158,7 +176,12 @@ export function compare(old: Loaded, fresh: Loaded): ConfigChange {
     changed,
     restartNeeded: changed.filter((key) => effectOf(key) === 'restart'),
     envoyNeeded: changed.filter((key) => effectOf(key) === 'envoy'),
+    workersLost: workersOfFile(fresh) === 0 ? workersOfFile(old) : 0,
   };
+}
+
+function workersOfFile({ workers, settings, source }: Loaded): number {
+  return workers.length + (source('workerUrls') === 'file' ? settings.workerUrls.length : 0);
 }
 
 function effectOf(key: ChangedKey): ReloadEffect {

@@ -43,15 +43,31 @@ export function readYaml(text: string, file: string, problems: string[]): YamlVa
   };
   let document: Document;
   try {
-    document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'silent' });
+    // With the level "silent" a second document would go unnoticed.
+    document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   } catch (error) {
-    problems.push(`${place(0)}: ${messageOf(error)}`);
+    problems.push(`${place(0)}: ${error instanceof RangeError ? TOO_DEEP : messageOf(error)}`);
     return null;
   }
-  for (const error of document.errors) problems.push(`${place(error.pos[0])}: ${firstLine(error.message)}`);
+  const deep = document.errors.find(({ code }) => code === 'RESOURCE_EXHAUSTION');
+  // What follows such an error is only the rest of the nest.
+  if (deep !== undefined) {
+    problems.push(`${place(deep.pos[0])}: ${TOO_DEEP}`);
+    return null;
+  }
+  for (const { code, message, pos } of document.errors) {
+    const what = code === 'MULTIPLE_DOCS' ? SECOND_DOCUMENT : firstLine(message);
+    problems.push(`${place(pos[0])}: ${what}`);
+  }
   if (document.errors.length > 0) return null;
   let loose = false;
   visit(document, {
+    Collection: (_, node, path) => {
+      if (path.length < MAX_DEPTH) return;
+      loose = true;
+      problems.push(`${place(node.range?.[0] ?? 0)}: ${TOO_DEEP}`);
+      return visit.BREAK;
+    },
     Alias: (_, alias) => {
       if (alias.resolve(document) !== undefined) return;
       loose = true;
@@ -61,12 +77,33 @@ export function readYaml(text: string, file: string, problems: string[]): YamlVa
   if (loose) return null;
   try {
     // Of the whole document, since only then aliases of aliases are counted.
-    document.toJS({ maxAliasCount: MAX_ALIASES });
-  } catch {
-    problems.push(`${place(0)}: aliases unfold to more than ${MAX_ALIASES} values`);
-    return null;
+    const data: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
+    if (!deeperThan(data, MAX_DEPTH)) return yamlValue(document.contents as Node | null, document, place, 0);
+    problems.push(`${place(0)}: ${TOO_DEEP}`);
+  } catch (error) {
+    const what = error instanceof RangeError ? TOO_DEEP : `aliases unfold to more than ${MAX_ALIASES} values`;
+    problems.push(`${place(0)}: ${what}`);
   }
-  return yamlValue(document.contents as Node | null, document, place, 0);
+  return null;
+}
+
+/** Whether YAML text holds no value at all: blanks and comments, or null. */
+export function isEmptyYaml(text: string): boolean {
+  return readYaml(text, '', [])?.data === null;
+}
+
+const SECOND_DOCUMENT = 'a second YAML document starts here, but the file may hold only one';
+const TOO_DEEP = 'is nested too deeply';
+/** Far above what any key needs, far below what the stack takes. */
+const MAX_DEPTH = 100;
+
+/** Aliases may nest data deeper than its text. `seen` has the fewest levels that were left for a value. */
+function deeperThan(data: unknown, levels: number, seen = new Map<object, number>()): boolean {
+  if (typeof data !== 'object' || data === null) return false;
+  if (levels === 0) return true;
+  if ((seen.get(data) ?? Number.POSITIVE_INFINITY) <= levels) return false;
+  seen.set(data, levels);
+  return Object.values(data).some((child) => deeperThan(child, levels - 1, seen));
 }
 
 /** A few lines of aliases can else unfold to gigabytes. */
