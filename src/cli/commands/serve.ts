@@ -6,6 +6,7 @@ import { startService } from '../../service/start-service.ts';
 import { createLog, type Log } from '../../telemetry/log.ts';
 import { hiddenHeaders } from '../bootstrap-options.ts';
 import type { CliCommand, Shell } from '../command.ts';
+import { logChange } from '../reload-log.ts';
 import { addSettingFlags, flagUses, settingsOf } from '../setting-flags.ts';
 import { version } from '../version.ts';
 import { WORKER_CHECKS } from '../worker-checks.ts';
@@ -68,10 +69,7 @@ function watchConfig(
     listener: {
       changed: (change) => {
         service.apply(change.loaded);
-        log.info('the configuration was read again', { reason: change.changed.join(', ') || 'nothing changed' });
-        for (const key of change.restartNeeded) log.warn('a changed setting waits for a restart', { path: key });
-        for (const key of change.envoyNeeded)
-          log.warn("a changed setting waits for Envoy's configuration", { path: key });
+        logChange(log, change);
         const wanted = hiddenHeaders(change.loaded.settings).join(', ');
         if (wanted !== hidden) log.warn(HIDES_OTHERS, { reason: `hidden so far: ${hidden}; to be hidden: ${wanted}` });
         hidden = wanted;
