@@ -14,6 +14,17 @@ export function addAdminFlags(command: Command): Command {
     .addOption(new Option('--json', 'print the answer as JSON'));
 }
 
+/** Tells an answer of the admin API from the JSON of something else that listens there. */
+const MEMBERS = { workers: Array.isArray, id: isText, worker_id: isText } as const satisfies Record<
+  string,
+  (value: unknown) => boolean
+>;
+type AnswerMember = keyof typeof MEMBERS;
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
+}
+
 /** Client of the admin API of one service (interface 9). */
 export class AdminClient {
   readonly #base: URL;
@@ -26,11 +37,11 @@ export class AdminClient {
   }
 
   /**
-   * The JSON that the service answers.
+   * The JSON that the service answers. `member` is what each such answer of the admin API has.
    *
    * @throws AppError `admin_unreachable`, or `admin_refused` with the message of its error envelope
    */
-  async ask(method: string, path: string, body?: unknown): Promise<unknown> {
+  async ask(method: string, path: string, member: AnswerMember, body?: unknown): Promise<unknown> {
     const url = new URL(path, this.#base);
     const init: RequestInit = { method, headers: this.#headers, signal: AbortSignal.timeout(ANSWER_MS) };
     if (body !== undefined) {
@@ -50,7 +61,11 @@ export class AdminClient {
       });
     }
     const data = parse(text);
-    if (status >= 200 && status < 300 && data !== undefined) return data;
+    if (status >= 200 && status < 300 && data !== undefined) {
+      if (MEMBERS[member](field(data, member))) return data;
+      const message = `${this.#base.origin} does not answer as the admin API does: no ${member}`;
+      throw new AppError('admin_refused', message);
+    }
     throw new AppError('admin_refused', refusal(status, data, this.#base.origin));
   }
 }

@@ -87,6 +87,24 @@ describe('interface 2 exit codes', () => {
     expect(result.out).not.toBe('');
   });
 
+  it.each([
+    ['help', '--help'],
+    ['help work', 'work --help'],
+    ['help serve', 'serve --help'],
+  ])('%s is %s', async (words, same) => {
+    const { code, out, err } = await run(words);
+
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toBe((await run(same)).out);
+  });
+
+  it('help of an unknown command is wrong usage', async () => {
+    const { code, err } = await run('help wrok');
+
+    expect(code).toBe(2);
+    expect(err).toBe('smg-envoy: unknown command wrok (did you mean work?); commands are serve, work\n');
+  });
+
   it('--version is that of the package', async () => {
     expect((await run('--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });

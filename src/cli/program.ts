@@ -32,11 +32,22 @@ export async function runProgram(
     .allowExcessArguments()
     .action(() => unknownCommand(program, program.args[0]));
   try {
-    await program.parseAsync(words, { from: 'user' });
+    await program.parseAsync(helped(program, words), { from: 'user' });
     return code;
   } catch (error) {
     return failure(error, shell);
   }
+}
+
+/** `help workers list` is `workers list --help`. */
+function helped(program: Command, words: readonly string[]): readonly string[] {
+  if (words[0] !== 'help') return words;
+  const [, name, ...rest] = words;
+  if (name === undefined) return ['--help'];
+  if (!name.startsWith('-') && !program.commands.some((command) => command.name() === name)) {
+    unknownCommand(program, name);
+  }
+  return [name, ...rest, '--help'];
 }
 
 function unknownCommand(program: Command, word: string | undefined): never {

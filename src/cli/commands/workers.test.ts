@@ -97,6 +97,19 @@ describe('interface 2 and 9 workers', () => {
     expect(seen).toEqual([{ method: 'GET', url: '/workers', authorization: undefined, body: null }]);
   });
 
+  it('list cuts long cells, but no id', async () => {
+    const id = `http://${'a'.repeat(80)}:1`;
+    const long = { id: 'm'.repeat(200) };
+    answer(200, { workers: [{ ...ONE, id, models: [long], last_probe: { detail: `${'é'.repeat(59)}xy` } }] });
+
+    const { out } = await run('list', '--admin', admin);
+
+    const row = out.split('\n')[1]?.split(/ {2,}/);
+    expect(row?.[0]).toBe(id);
+    expect(row?.[2]).toBe(`${'m'.repeat(59)}…`);
+    expect(row?.[6]).toBe(`${'é'.repeat(59)}…`);
+  });
+
   it('list --json prints the answer', async () => {
     answer(200, { workers: [ONE], total: 1 });
 
@@ -225,6 +238,32 @@ describe('interface 2 and 9 workers', () => {
     answers.push({ status: 200, body: '<html>' });
 
     expect((await run('list', '--admin', admin)).code).toBe(1);
+  });
+
+  it.each([
+    [['list'], 'no workers'],
+    [['list', '--json'], 'no workers'],
+    [['get', 'http://a:1'], 'no id'],
+    [['add', 'http://a:1'], 'no worker_id'],
+    [['drain', 'http://a:1'], 'no worker_id'],
+    [['remove', 'http://a:1'], 'no worker_id'],
+  ])('nor is other JSON: %j', async (words, lack) => {
+    answer(200, { hello: 'world' });
+
+    expect(await run(...words, '--admin', admin)).toEqual({
+      code: 1,
+      out: '',
+      err: `smg-envoy: ${admin} does not answer as the admin API does: ${lack}\n`,
+    });
+  });
+
+  it('remove --help tells what becomes of running requests', async () => {
+    const { code, out } = await run('remove', '--help');
+
+    expect(code).toBe(0);
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'its running requests end by themselves, and it is gone after --drain-settle-secs',
+    );
   });
 
   it('says so when nothing listens', async () => {

@@ -20,6 +20,9 @@ interface AddOptions extends AdminOptions {
   readonly wait?: number;
 }
 
+const REMOVES =
+  'forget a worker; its running requests end by themselves, and it is gone after --drain-settle-secs at the latest';
+
 /** `smg-envoy workers …`: client of the admin API for workers (interface 2 and 9). */
 export const workersCommand: CliCommand = {
   register(program, run) {
@@ -29,7 +32,7 @@ export const workersCommand: CliCommand = {
     add(workers, run);
     change(workers, run, 'drain', 'POST', '/drain', 'let pinned keys stay on a worker and send new ones elsewhere');
     change(workers, run, 'undrain', 'POST', '/undrain', 'take a drain back');
-    change(workers, run, 'remove', 'DELETE', '', 'end the requests of a worker and forget it');
+    change(workers, run, 'remove', 'DELETE', '', REMOVES);
   },
 };
 
@@ -38,18 +41,22 @@ function list(workers: Command, run: Run): void {
   command.action(
     run(async (shell) => {
       const options = command.opts<AdminOptions>();
-      const answer = await clientOf(options).ask('GET', '/workers');
+      const answer = await clientOf(options).ask('GET', '/workers', 'workers');
       const rows = asList(field(answer, 'workers'));
       print(shell, options, answer, () =>
         renderTable(
           COLUMNS.map(([title]) => title),
           rows.map(rowOf),
+          LONGEST_CELL,
         ),
       );
       return 0;
     }),
   );
 }
+
+/** A worker with many models, or a failing probe with much to tell, would else push all rows out of the window. */
+const LONGEST_CELL = 60;
 
 const COLUMNS: readonly (readonly [string, (worker: unknown) => string])[] = [
   ['ID', (worker) => textOf(field(worker, 'id'))],
@@ -76,7 +83,7 @@ function show(workers: Command, run: Run): void {
   command.action(
     run(async (shell) => {
       const options = command.opts<AdminOptions>();
-      const answer = await clientOf(options).ask('GET', pathOf(command.args[0]));
+      const answer = await clientOf(options).ask('GET', pathOf(command.args[0]), 'id');
       print(shell, options, answer, () => {
         const members = Object.entries(typeof answer === 'object' && answer !== null ? answer : {});
         return renderTable(
@@ -102,7 +109,7 @@ function add(workers: Command, run: Run): void {
     run(async (shell) => {
       const options = command.opts<AddOptions>();
       const client = clientOf(options);
-      const answer = await client.ask('POST', '/workers', specOf(command.args[0] ?? '', options));
+      const answer = await client.ask('POST', '/workers', 'worker_id', specOf(command.args[0] ?? '', options));
       const id = textOf(field(answer, 'worker_id'));
       if (options.wait === undefined) {
         print(shell, options, answer, () => `${textOf(field(answer, 'message'))}: ${id}\n`);
@@ -135,7 +142,7 @@ function specOf(url: string, options: AddOptions): Record<string, unknown> {
 async function untilReady(client: AdminClient, id: string, seconds: number): Promise<unknown> {
   const deadline = performance.now() + seconds * 1000;
   for (;;) {
-    const worker = await client.ask('GET', pathOf(id));
+    const worker = await client.ask('GET', pathOf(id), 'id');
     const status = field(worker, 'status');
     if (status === 'ready') return worker;
     if (performance.now() >= deadline) {
@@ -151,7 +158,7 @@ function change(workers: Command, run: Run, name: string, method: string, suffix
   command.action(
     run(async (shell) => {
       const options = command.opts<AdminOptions>();
-      const answer = await clientOf(options).ask(method, `${pathOf(command.args[0])}${suffix}`);
+      const answer = await clientOf(options).ask(method, `${pathOf(command.args[0])}${suffix}`, 'worker_id');
       print(
         shell,
         options,
