@@ -157,7 +157,39 @@ describe('settings of later versions', () => {
   });
 });
 
+describe('what is allowed', () => {
+  it.each([
+    [
+      '--policy bogus',
+      'one of random, round_robin, passthrough, consistent_hashing, manual ' +
+        '(later: power_of_two, least_load, cache_aware, prefix_hash, bucket)',
+    ],
+    ['--smg-compat 1.12', '1.11 (later: 1.13)'],
+    ['--pin-store disk', 'memory (later: a redis://, rediss://, redis+sentinel:// or redis+cluster:// URL)'],
+    ['--routing-key-sources x', 'rid or headers (later: cookie:NAME, query:NAME or body:/json/pointer)'],
+  ])('of %s tells what comes later', (flags, allowed) => {
+    expect(problemsOf({ flags })).toEqual([`${flags}: expected ${allowed}`]);
+  });
+
+  it('marks each setting with values that are refused for now', () => {
+    const partly = TABLE.filter(([, { unavailable }]) => unavailable !== undefined);
+
+    expect(partly.filter(([, { type }]) => !type.allowed.includes('(later: ')).map(([key]) => key)).toEqual([]);
+  });
+});
+
 describe('decisions 42 known flags', () => {
+  it('a replacement that does not exist yet is told as such', () => {
+    const later = TABLE.filter(([, setting]) => setting.later === true).map(([key]) => flagName(key));
+    const missing = [...later, '--pin-store', '--policy least_load'];
+    const hasty = [...KNOWN_FLAGS].filter(
+      ([, reason]) =>
+        missing.some((name) => ` ${reason} `.includes(` ${name} `)) && !reason.includes('in a later version'),
+    );
+
+    expect(hasty).toEqual([]);
+  });
+
   it('no flag is both taken over and not', () => {
     expect([...KNOWN_FLAGS.keys()].filter((flag) => FLAGS.has(flag))).toEqual([]);
   });

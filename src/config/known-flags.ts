@@ -4,7 +4,7 @@ const NO_ENGINE = 'requests are routed, not parsed, tokenised or translated here
 const NO_STORE = 'conversations and responses are not stored here';
 const NO_MEDIA = 'bodies reach the worker untouched, media included';
 const NO_ENCODE = 'encode workers are not supported';
-const NO_MESH = 'replicas share pins with --pin-store';
+const NO_MESH = 'replicas do not share pins; in a later version they do with --pin-store redis://…';
 const NO_RL = 'control of training workers is not part of routing';
 const NO_QUEUE = 'there is no job queue: changes of the fleet apply at once';
 const TLS_WORKERS = 'TLS towards workers is Envoy’s, in its cluster';
@@ -38,14 +38,14 @@ export const KNOWN_FLAGS: ReadonlyMap<string, string> = new Map(
     'worker-startup-delay': 'a worker is probed at once and again until it answers',
     'engine-metrics': 'Prometheus can scrape the workers itself',
     'enable-igw': 'several models need no switch',
-    'dp-minimum-tokens-scheduler': 'use --policy least_load',
+    'dp-minimum-tokens-scheduler': 'in a later version use --policy least_load',
     'bucket-adjust-interval-secs': 'the interval of the bucket policy is fixed',
     'kv-indexer-ttl-secs': 'KV events of engines are not read',
     'kv-indexer-max-entries': 'KV events of engines are not read',
     'kv-connector-annotation': 'label the worker instead',
     'kv-engine-id-annotation': 'label the worker instead',
-    'tenant-header-name': 'use --tenant-header',
-    'trust-tenant-header': 'use --tenant-header',
+    'tenant-header-name': 'in a later version use --tenant-header',
+    'trust-tenant-header': 'in a later version use --tenant-header',
 
     'epd-disaggregation': NO_ENCODE,
     encode: NO_ENCODE,
@@ -102,8 +102,8 @@ export const KNOWN_FLAGS: ReadonlyMap<string, string> = new Map(
     'oracle-pool-timeout-secs': NO_STORE,
     'postgres-db-url': NO_STORE,
     'postgres-pool-max': NO_STORE,
-    'redis-url': 'pins go to Redis with --pin-store redis://…',
-    'redis-pool-max': 'one connection is enough for pins',
+    'redis-url': 'pins are kept in memory; in a later version they go to Redis with --pin-store redis://…',
+    'redis-pool-max': 'pins are kept in memory, without Redis',
     'redis-retention-days': 'pins live for --max-idle-secs',
 
     'enable-rl': NO_RL,

@@ -1,5 +1,5 @@
 import { ASSIGNMENT_MODES } from '../../routing/assignment.ts';
-import { isBuiltPolicy, POLICY_NAMES, type PolicyName } from '../../routing/policy-name.ts';
+import { BUILT_POLICY_NAMES, isBuiltPolicy, POLICY_NAMES, type PolicyName } from '../../routing/policy-name.ts';
 import { KEY_ORDERS, type KeyOrder } from '../../routing/routing-keys.ts';
 import { available, later, type SettingType } from '../setting.ts';
 import { bool, choice, int, list, optional, real, TIMER_SECS, text, U32 } from '../setting-types.ts';
@@ -12,8 +12,10 @@ export function policyChoice<const V extends PolicyName>(names: readonly V[]): S
   return choice(names, (word) => spelling.get(word.toLowerCase().replaceAll('_', '')) ?? word);
 }
 
+const laterPolicies = POLICY_NAMES.filter((name) => !isBuiltPolicy(name));
+
 const keySource = text(
-  'rid, headers, cookie:NAME, query:NAME or body:/json/pointer',
+  'rid or headers (later: cookie:NAME, query:NAME or body:/json/pointer)',
   (value) => /^(rid|headers|(cookie|query):[^\s,:]+|body:\/[^\s,]*)$/.test(value),
   'source',
 );
@@ -21,7 +23,10 @@ const keySource = text(
 /** How a worker is chosen, and how conversations stay with theirs (policies 7, sticky-sessions 1.3 and 3.11). */
 export const ROUTING_SETTINGS = {
   policy: available({
-    type: policyChoice(POLICY_NAMES),
+    type: {
+      ...policyChoice(POLICY_NAMES),
+      allowed: `one of ${BUILT_POLICY_NAMES.join(', ')} (later: ${laterPolicies.join(', ')})`,
+    },
     default: 'round_robin' as PolicyName,
     help: 'how a worker is chosen for a request without a pin',
     group: 'Routing',
@@ -36,7 +41,7 @@ export const ROUTING_SETTINGS = {
     reload: 'live',
   }),
   smgCompat: available({
-    type: choice(['1.11', '1.13']),
+    type: { ...choice(['1.11', '1.13']), allowed: '1.11 (later: 1.13)', placeholder: '1.11' },
     default: '1.11' as '1.11' | '1.13',
     help: 'release of SMG whose defaults hold',
     group: 'Routing',
@@ -77,7 +82,7 @@ export const ROUTING_SETTINGS = {
             : null,
     }),
     default: ['rid', 'headers'],
-    help: 'where the key is looked for, in this order',
+    help: 'where the key is looked for, in this order; headers must be among them',
     group: 'Sticky sessions',
     reload: 'live',
     unavailable: (items) =>
@@ -112,10 +117,10 @@ export const ROUTING_SETTINGS = {
   }),
   pinStore: available({
     type: text(
-      'memory, or a redis://, rediss://, redis+sentinel:// or redis+cluster:// URL',
+      'memory (later: a redis://, rediss://, redis+sentinel:// or redis+cluster:// URL)',
       (value) =>
         value === 'memory' || (/^(rediss?|redis\+sentinel|redis\+cluster):\/\//.test(value) && URL.canParse(value)),
-      'memory|url',
+      'memory',
     ),
     default: 'memory',
     help: 'where pins are kept',
