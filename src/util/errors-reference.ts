@@ -24,6 +24,8 @@ code in the header \`x-smg-error-code\`:
 {"error": {"type": "Not Found", "code": "model_not_found", "message": "…", "param": null}}
 \`\`\`
 
+What Envoy refuses before any filter ran has no envelope: a malformed request, 431, 426, a missing host.
+
 Answers of workers, errors included, pass unchanged and without that header. The status is the usual one; \`--error-style\`
 changes it for some refusals.
 
