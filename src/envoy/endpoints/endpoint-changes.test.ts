@@ -1,70 +1,50 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { methodNamed } from '../../../test/support/fake-call.ts';
+import { A, B, C, EndpointBench, turn } from '../../../test/support/endpoint-bench.ts';
 import { makeWorker } from '../../../test/support/fleet.ts';
-import { TestSource } from '../../../test/support/test-source.ts';
-import { XdsEnvoy } from '../../../test/support/xds-envoy.ts';
-import type { Worker } from '../../workers/worker.ts';
-import type { Nack } from './endpoint-client.ts';
-import { EndpointService } from './endpoint-service.ts';
-import type { StampKind } from './worker-stamp.ts';
 
-const A = makeWorker('http://a:8000', { address: '10.0.0.1:8000' });
-const B = makeWorker('http://b:8000', { address: '10.0.0.2:8000' });
-const C = makeWorker('http://c:8000', { address: '[fd00::3]:8000' });
-
-let source: TestSource;
-let nacks: Nack[];
-let service: EndpointService;
-
+let bench: EndpointBench;
 beforeEach(() => {
-  source = new TestSource();
-  source.set(A, B);
-  nacks = [];
-  service = serve();
+  bench = new EndpointBench();
 });
-
-afterEach(() => service.close());
+afterEach(() => bench.service.close());
 
 describe('envoy 8.3 an empty list is pushed only as the truth', () => {
   it('not before the sources were read, then at once', async () => {
-    source.settled = false;
-    source.set();
-    service.close();
-    service = serve();
-    const envoy = connect();
+    bench.source.settled = false;
+    bench.source.set();
+    bench.serve();
+    const envoy = bench.connect();
     envoy.subscribe();
     await turn();
     expect(envoy.responses).toHaveLength(0);
 
-    source.settle();
+    bench.source.settle();
     await turn();
     expect(envoy.ack()).toEqual([]);
-    expect(service.version).toBe(1);
+    expect(bench.service.version).toBe(1);
   });
 
   it('workers known before that are pushed', () => {
-    source.settled = false;
-    service.close();
-    service = serve();
+    bench.source.settled = false;
+    bench.serve();
 
-    expect(shown()).toHaveLength(2);
+    expect(bench.shown()).toHaveLength(2);
   });
 
   it('not while no name of the first workers resolves', async () => {
-    source.set(makeWorker('http://name:1', { address: '' }));
-    service.close();
-    service = serve();
+    bench.source.set(makeWorker('http://name:1', { address: '' }));
+    bench.serve();
     await turn();
 
-    expect(service.version).toBe(0);
+    expect(bench.service.version).toBe(0);
   });
 
   it('when the last worker is removed', async () => {
-    const envoy = connect();
+    const envoy = bench.connect();
     envoy.subscribe();
     envoy.ack();
-    await change();
+    await bench.change();
 
     expect(envoy.ack()).toEqual([]);
   });
@@ -74,10 +54,10 @@ describe('envoy 8.5 another worker at the same address', () => {
   const replaced = makeWorker('http://new:8000', { address: A.address });
 
   it('is removal and addition, in two versions', async () => {
-    const envoy = connect();
+    const envoy = bench.connect();
     envoy.subscribe();
     envoy.ack();
-    await change(replaced, B);
+    await bench.change(replaced, B);
 
     expect(envoy.ack()).toMatchObject([{ worker: { id: B.id } }]);
     expect(envoy.ack()).toMatchObject([{ worker: { id: replaced.id } }, { worker: { id: B.id } }]);
@@ -86,10 +66,10 @@ describe('envoy 8.5 another worker at the same address', () => {
   });
 
   it('also when the change happened while an answer was due', async () => {
-    const envoy = connect();
+    const envoy = bench.connect();
     envoy.subscribe();
-    await change(B);
-    await change(replaced, B);
+    await bench.change(B);
+    await bench.change(replaced, B);
 
     expect(envoy.ack()).toHaveLength(2);
     expect(envoy.ack()).toMatchObject([{ worker: { id: B.id } }]);
@@ -97,8 +77,8 @@ describe('envoy 8.5 another worker at the same address', () => {
   });
 
   it('is a single version for an Envoy that never held the old one', async () => {
-    await change(replaced, B);
-    const envoy = connect();
+    await bench.change(replaced, B);
+    const envoy = bench.connect();
     envoy.subscribe();
 
     expect(envoy.ack()).toHaveLength(2);
@@ -106,68 +86,68 @@ describe('envoy 8.5 another worker at the same address', () => {
   });
 
   it('is changed in place when nothing else is left to serve', async () => {
-    await change(A);
-    const envoy = connect();
+    await bench.change(A);
+    const envoy = bench.connect();
     envoy.subscribe();
     envoy.ack();
-    await change(replaced);
+    await bench.change(replaced);
 
     expect(envoy.ack()).toMatchObject([{ worker: { id: replaced.id } }]);
     expect(envoy.unanswered).toBe(0);
   });
 
   it('a refused removal is not repeated', async () => {
-    const envoy = connect();
+    const envoy = bench.connect();
     envoy.subscribe();
     envoy.ack();
-    await change(replaced, B);
+    await bench.change(replaced, B);
     envoy.nack('no');
 
     expect(envoy.unanswered).toBe(0);
-    expect(service.lastNack).toMatchObject({ version: '2-removal' });
+    expect(bench.service.lastNack).toMatchObject({ version: '2-removal' });
   });
 });
 
 describe('decisions 25 an address that every Envoy has acknowledged', () => {
   it('any, while no Envoy is subscribed', () => {
-    connect();
+    bench.connect();
 
-    expect(service.acknowledged('10.9.9.9:1')).toBe(true);
+    expect(bench.service.acknowledged('10.9.9.9:1')).toBe(true);
   });
 
   it('none before the first ACK', () => {
-    connect().subscribe();
+    bench.connect().subscribe();
 
-    expect(service.acknowledged(A.address)).toBe(false);
+    expect(bench.service.acknowledged(A.address)).toBe(false);
   });
 
   it('follows the ACKs of all', async () => {
-    const [first, second] = [connect(), connect()];
+    const [first, second] = [bench.connect(), bench.connect()];
     first.subscribe();
     second.subscribe();
     first.ack();
-    expect(service.acknowledged(A.address)).toBe(false);
+    expect(bench.service.acknowledged(A.address)).toBe(false);
 
     second.ack();
-    expect(service.acknowledged(A.address)).toBe(true);
-    expect(service.acknowledged(C.address)).toBe(false);
+    expect(bench.service.acknowledged(A.address)).toBe(true);
+    expect(bench.service.acknowledged(C.address)).toBe(false);
 
-    await change(B, C);
-    expect(service.acknowledged(A.address)).toBe(false);
+    await bench.change(B, C);
+    expect(bench.service.acknowledged(A.address)).toBe(false);
     first.ack();
-    expect(service.acknowledged(C.address)).toBe(false);
+    expect(bench.service.acknowledged(C.address)).toBe(false);
     second.call.leave();
-    expect(service.acknowledged(C.address)).toBe(true);
+    expect(bench.service.acknowledged(C.address)).toBe(true);
   });
 
   it('a refused removal leaves the address in force', async () => {
-    const envoy = connect();
+    const envoy = bench.connect();
     envoy.subscribe();
     envoy.ack();
-    await change(B);
+    await bench.change(B);
     envoy.nack('no');
 
-    expect(service.acknowledged(A.address)).toBe(true);
+    expect(bench.service.acknowledged(A.address)).toBe(true);
   });
 });
 
@@ -181,11 +161,9 @@ describe('any course of changes and answers', () => {
 
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
-        source = new TestSource();
-        source.set(A, B);
-        service.close();
-        service = serve();
-        const envoy = connect();
+        bench.service.close();
+        bench = new EndpointBench();
+        const envoy = bench.connect();
         envoy.subscribe();
         let held = new Map<string, string>();
         const fleets: number[] = [2];
@@ -201,15 +179,15 @@ describe('any course of changes and answers', () => {
         for (const each of steps) {
           if (each.kind === 'fleet') {
             fleets.push(each.workers.length);
-            await change(...each.workers.map((w) => makeWorker(w.id, { address: `10.0.1.${w.address}:1` })));
+            await bench.change(...each.workers.map((w) => makeWorker(w.id, { address: `10.0.1.${w.address}:1` })));
           } else if (envoy.unanswered > 0) {
             if (each.kind === 'ack') ack();
             else envoy.nack('refused');
           }
           expect(envoy.unanswered).toBeLessThanOrEqual(1);
         }
-        await change(A, B, C);
-        await change(B, C);
+        await bench.change(A, B, C);
+        await bench.change(B, C);
         while (envoy.unanswered > 0) ack();
 
         expect([...held.values()]).toEqual([B.id, C.id]);
@@ -218,27 +196,3 @@ describe('any course of changes and answers', () => {
     );
   });
 });
-
-function serve(stampKind: StampKind = 'url'): EndpointService {
-  return new EndpointService({ source, stampKind, onNack: (nack) => nacks.push(nack) });
-}
-
-function connect(method = 'StreamAggregatedResources'): XdsEnvoy {
-  return new XdsEnvoy(methodNamed(service.methods, method));
-}
-
-/** What a new Envoy gets. */
-function shown(): ReturnType<XdsEnvoy['ack']> {
-  const envoy = connect();
-  envoy.subscribe();
-  return envoy.ack();
-}
-
-async function change(...workers: Worker[]): Promise<void> {
-  source.set(...workers);
-  await turn();
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}

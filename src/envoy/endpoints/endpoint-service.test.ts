@@ -1,34 +1,20 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { methodNamed } from '../../../test/support/fake-call.ts';
+import { A, B, C, EndpointBench, turn } from '../../../test/support/endpoint-bench.ts';
 import { makeWorker } from '../../../test/support/fleet.ts';
-import { TestSource } from '../../../test/support/test-source.ts';
-import { EDS_TYPE, endpointsIn, XdsEnvoy } from '../../../test/support/xds-envoy.ts';
-import type { Worker, WorkerStatus } from '../../workers/worker.ts';
-import type { Nack } from './endpoint-client.ts';
-import { EndpointService } from './endpoint-service.ts';
+import { EDS_TYPE, endpointsIn } from '../../../test/support/xds-envoy.ts';
+import type { WorkerStatus } from '../../workers/worker.ts';
 import type { StampKind } from './worker-stamp.ts';
 
-const A = makeWorker('http://a:8000', { address: '10.0.0.1:8000' });
-const B = makeWorker('http://b:8000', { address: '10.0.0.2:8000' });
-const C = makeWorker('http://c:8000', { address: '[fd00::3]:8000' });
-
-let source: TestSource;
-let nacks: Nack[];
-let service: EndpointService;
-
+let bench: EndpointBench;
 beforeEach(() => {
-  source = new TestSource();
-  source.set(A, B);
-  nacks = [];
-  service = serve();
+  bench = new EndpointBench();
 });
-
-afterEach(() => service.close());
+afterEach(() => bench.service.close());
 
 describe('envoy 8.1 protocol', () => {
   it.each(['StreamEndpoints', 'StreamAggregatedResources'])('%s serves the fleet', (name) => {
-    const envoy = connect(name);
+    const envoy = bench.connect(name);
     envoy.subscribe();
 
     expect(envoy.responses).toMatchObject([
@@ -42,7 +28,7 @@ describe('envoy 8.1 protocol', () => {
   });
 
   it('an endpoint stream may leave the type out, an aggregated one may not', () => {
-    const [eds, ads] = [connect('StreamEndpoints'), connect('StreamAggregatedResources')];
+    const [eds, ads] = [bench.connect('StreamEndpoints'), bench.connect('StreamAggregatedResources')];
     eds.subscribe(['workers'], '');
     ads.subscribe(['workers'], '');
 
@@ -51,7 +37,7 @@ describe('envoy 8.1 protocol', () => {
   });
 
   it('gives every name that is asked for the whole fleet under that name', () => {
-    const envoy = connect();
+    const envoy = bench.connect();
     envoy.subscribe(['workers', 'other']);
 
     const [workers, other] = endpointsIn(envoy.responses[0]!);
@@ -61,45 +47,45 @@ describe('envoy 8.1 protocol', () => {
   });
 
   it('stays silent on resources of other types, counted', () => {
-    const envoy = connect();
+    const envoy = bench.connect();
     envoy.subscribe(['x'], 'type.googleapis.com/envoy.config.cluster.v3.Cluster');
 
     expect(envoy.responses).toHaveLength(0);
-    expect(service.otherRequests).toBe(1);
-    expect(service.clients).toEqual([]);
+    expect(bench.service.otherRequests).toBe(1);
+    expect(bench.service.clients).toEqual([]);
   });
 
   it('an ACK is no question', () => {
-    const envoy = connect();
+    const envoy = bench.connect();
     envoy.subscribe();
     envoy.ack();
 
     expect(envoy.responses).toHaveLength(1);
-    expect(service.acks).toBe(1);
-    expect(service.clients).toEqual([{ node: 'envoy-1', version: '1', current: true }]);
+    expect(bench.service.acks).toBe(1);
+    expect(bench.service.clients).toEqual([{ node: 'envoy-1', version: '1', current: true }]);
   });
 
   it('a NACK keeps its text, is not answered with the same again, and ends with the next version', async () => {
-    const envoy = connect();
+    const envoy = bench.connect();
     envoy.subscribe();
     envoy.ack();
-    await change(A);
+    await bench.change(A);
     envoy.nack('malformed IP address');
 
     const nack = { node: 'envoy-1', version: '2', message: 'malformed IP address' };
-    expect(service.lastNack).toEqual(nack);
-    expect(nacks).toEqual([nack]);
-    expect(service.nacks).toBe(1);
+    expect(bench.service.lastNack).toEqual(nack);
+    expect(bench.nacks).toEqual([nack]);
+    expect(bench.service.nacks).toBe(1);
     expect(envoy.unanswered).toBe(0);
-    expect(service.clients).toEqual([{ node: 'envoy-1', version: '1', current: false }]);
+    expect(bench.service.clients).toEqual([{ node: 'envoy-1', version: '1', current: false }]);
 
-    await change(A, C);
+    await bench.change(A, C);
     expect(envoy.ack()).toHaveLength(2);
-    expect(service.clients).toEqual([{ node: 'envoy-1', version: '3', current: true }]);
+    expect(bench.service.clients).toEqual([{ node: 'envoy-1', version: '3', current: true }]);
   });
 
   it('a changed subscription is answered although nothing else changed', () => {
-    const envoy = connect();
+    const envoy = bench.connect();
     envoy.subscribe();
     envoy.ack();
     envoy.rename(['workers', 'more']);
@@ -108,40 +94,40 @@ describe('envoy 8.1 protocol', () => {
   });
 
   it('a subscription that was given up gets nothing and counts for nothing', async () => {
-    const envoy = connect();
+    const envoy = bench.connect();
     envoy.subscribe();
     envoy.ack();
     envoy.rename([]);
-    await change(A);
+    await bench.change(A);
 
     expect(envoy.unanswered).toBe(0);
-    expect(service.clients).toEqual([]);
+    expect(bench.service.clients).toEqual([]);
   });
 
   it('an answer to an older response is ignored', async () => {
-    const envoy = connect();
+    const envoy = bench.connect();
     envoy.subscribe();
     envoy.ack();
-    await change(A);
+    await bench.change(A);
     envoy.raw({ typeUrl: EDS_TYPE, resourceNames: ['stale'], responseNonce: '1', errorDetail: { message: 'late' } });
 
     expect(envoy.responses).toHaveLength(2);
-    expect(service.nacks).toBe(0);
-    expect(service.clients).toEqual([{ node: 'envoy-1', version: '1', current: false }]);
+    expect(bench.service.nacks).toBe(0);
+    expect(bench.service.clients).toEqual([{ node: 'envoy-1', version: '1', current: false }]);
   });
 
   it('a stream that begins with the nonce and version of an earlier one is served', () => {
-    const envoy = connect();
+    const envoy = bench.connect();
     envoy.raw({ typeUrl: EDS_TYPE, resourceNames: ['workers'], responseNonce: '17', versionInfo: '99' });
 
     expect(envoy.responses).toHaveLength(1);
   });
 
   it('while an answer is due, later changes wait and go out together', async () => {
-    const envoy = connect();
+    const envoy = bench.connect();
     envoy.subscribe();
-    await change(A);
-    await change(A, C);
+    await bench.change(A);
+    await bench.change(A, C);
     expect(envoy.responses).toHaveLength(1);
 
     envoy.ack();
@@ -151,20 +137,20 @@ describe('envoy 8.1 protocol', () => {
   });
 
   it('bytes that are no request end the stream', () => {
-    const envoy = connect();
+    const envoy = bench.connect();
     envoy.call.receive(Buffer.from([0x0a, 0xff]));
 
     expect(envoy.call.status).toBe(3);
-    expect(service.clients).toEqual([]);
+    expect(bench.service.clients).toEqual([]);
   });
 
   it('half-close and close end streams with OK', () => {
-    const [first, second] = [connect(), connect()];
+    const [first, second] = [bench.connect(), bench.connect()];
     first.call.halfClose();
-    service.close();
+    bench.service.close();
 
     expect([first.call.status, second.call.status]).toEqual([0, 0]);
-    expect(source.listeners.size).toBe(0);
+    expect(bench.source.listeners.size).toBe(0);
   });
 });
 
@@ -176,9 +162,9 @@ describe('decisions 24 health', () => {
     ['not_ready', 'UNHEALTHY'],
     ['failed', 'UNHEALTHY'],
   ])('%s is %s', async (status, health) => {
-    await change({ ...A, status });
+    await bench.change({ ...A, status });
 
-    expect(shown()).toMatchObject([{ health }]);
+    expect(bench.shown()).toMatchObject([{ health }]);
   });
 });
 
@@ -192,11 +178,10 @@ describe('decisions 22 stamp', () => {
     ['hash', { id: worker.id, stamp: hash }],
     ['off', { id: worker.id }],
   ])('%s', (stampKind, metadata) => {
-    source.set(worker);
-    service.close();
-    service = serve(stampKind);
+    bench.source.set(worker);
+    bench.serve(stampKind);
 
-    expect(shown()).toMatchObject([{ worker: metadata }]);
+    expect(bench.shown()).toMatchObject([{ worker: metadata }]);
   });
 });
 
@@ -204,9 +189,9 @@ describe('which workers become endpoints', () => {
   it('IPv6 without brackets, unresolved names not at all, a shared address once for the first registered', async () => {
     const unresolved = makeWorker('http://name:1', { address: '' });
     const second = makeWorker('http://a-too:8000', { address: A.address, status: 'failed' });
-    await change(C, unresolved, A, second);
+    await bench.change(C, unresolved, A, second);
 
-    expect(shown()).toEqual([
+    expect(bench.shown()).toEqual([
       { address: 'fd00::3 8000', health: 'HEALTHY', worker: { id: C.id, stamp: C.id } },
       { address: '10.0.0.1 8000', health: 'HEALTHY', worker: { id: A.id, stamp: A.id } },
     ]);
@@ -215,54 +200,30 @@ describe('which workers become endpoints', () => {
 
 describe('versions', () => {
   it('changes of one turn are one version', async () => {
-    const envoy = connect();
+    const envoy = bench.connect();
     envoy.subscribe();
     envoy.ack();
-    source.set(A);
-    source.set(A, C);
-    source.set(C);
+    bench.source.set(A);
+    bench.source.set(A, C);
+    bench.source.set(C);
     await turn();
 
-    expect(service.version).toBe(2);
+    expect(bench.service.version).toBe(2);
     expect(envoy.ack()).toMatchObject([{ address: 'fd00::3 8000' }]);
     expect(envoy.unanswered).toBe(0);
   });
 
   it('a change that endpoints do not show is none', async () => {
-    await change({ ...A, priority: 99, labels: { zone: 'b' } }, B);
+    await bench.change({ ...A, priority: 99, labels: { zone: 'b' } }, B);
 
-    expect(service.version).toBe(1);
+    expect(bench.service.version).toBe(1);
   });
 
   it('nothing follows after close', async () => {
-    source.set(C);
-    service.close();
+    bench.source.set(C);
+    bench.service.close();
     await turn();
 
-    expect(service.version).toBe(1);
+    expect(bench.service.version).toBe(1);
   });
 });
-
-function serve(stampKind: StampKind = 'url'): EndpointService {
-  return new EndpointService({ source, stampKind, onNack: (nack) => nacks.push(nack) });
-}
-
-function connect(method = 'StreamAggregatedResources'): XdsEnvoy {
-  return new XdsEnvoy(methodNamed(service.methods, method));
-}
-
-/** What a new Envoy gets. */
-function shown(): ReturnType<XdsEnvoy['ack']> {
-  const envoy = connect();
-  envoy.subscribe();
-  return envoy.ack();
-}
-
-async function change(...workers: Worker[]): Promise<void> {
-  source.set(...workers);
-  await turn();
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
