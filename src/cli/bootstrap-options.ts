@@ -101,7 +101,8 @@ function envoyTarget(text: string): EnvoyTarget {
   return minor >= 38 ? '1.38' : refuse('--envoy-version', text, '1.36, 1.37, 1.38 or a later 1.x');
 }
 
-type KeySettings = Pick<
+/** The settings that say in which headers keys are looked for. */
+export type KeySettings = Pick<
   Settings,
   'policy' | 'implicitKeys' | 'routingKeySources' | 'routingKeyHeaders' | 'requestIdHeaders'
 >;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { load } from '../../test/support/try-load.ts';
 import { compare } from '../config/reload.ts';
 import { createLog } from '../telemetry/log.ts';
-import { logChange } from './reload-log.ts';
+import { logChange, logHidden } from './reload-log.ts';
 
 function linesOf(before: string, after: string): unknown[] {
   const lines: string[] = [];
@@ -45,5 +45,25 @@ describe('log of a reload', () => {
       ['info', 'the configuration was read again', 'workers'],
       ['warn', 'the configuration file names no worker any more; all it had are removed', 2],
     ]);
+  });
+});
+
+describe('decisions 29: headers that Envoy hides', () => {
+  const hiddenLines = (before: string, after: string): unknown[] => {
+    const lines: string[] = [];
+    const log = createLog({ level: 'warn', json: true, destination: { write: (line) => void lines.push(line) } });
+    logHidden(log, load({ file: before }).settings, load({ file: after }).settings);
+    return lines.map((line) => (JSON.parse(line) as Record<string, unknown>)['reason']);
+  };
+
+  it('a policy that reads them is told of them, and one that no longer does', () => {
+    const [hides, reads] = ['policy: round_robin', 'policy: consistent_hashing'];
+
+    expect(hiddenLines(hides, reads)).toEqual(['hidden so far: authorization, cookie; to be hidden: none']);
+    expect(hiddenLines(reads, hides)).toEqual(['hidden so far: none; to be hidden: authorization, cookie']);
+  });
+
+  it('any other change is not', () => {
+    expect(hiddenLines('policy: round_robin', 'policy: random')).toEqual([]);
   });
 });

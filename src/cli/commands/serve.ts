@@ -4,15 +4,11 @@ import { ConfigWatch } from '../../config/reload.ts';
 import type { RunningService } from '../../service/start-service.ts';
 import { startService } from '../../service/start-service.ts';
 import { createLog, type Log } from '../../telemetry/log.ts';
-import { hiddenHeaders } from '../bootstrap-options.ts';
 import type { CliCommand, Shell } from '../command.ts';
-import { logChange } from '../reload-log.ts';
+import { logChange, logHidden } from '../reload-log.ts';
 import { addSettingFlags, flagUses, settingsOf } from '../setting-flags.ts';
 import { version } from '../version.ts';
 import { WORKER_CHECKS } from '../worker-checks.ts';
-
-/** Keys that Envoy hides are not seen, whatever the service would make of them (decisions 29). */
-const HIDES_OTHERS = "Envoy's configuration must be generated again: other headers are to be hidden from the service";
 
 /** `smg-envoy serve`: runs the service until a signal ends it (interface 3). */
 export const serveCommand: CliCommand = {
@@ -60,7 +56,7 @@ function watchConfig(
 ): ConfigWatch | null {
   const path = loaded.settings.config;
   if (path === null) return null;
-  let hidden = hiddenHeaders(loaded.settings).join(', ');
+  let holding = loaded.settings;
   return new ConfigWatch({
     path,
     loaded,
@@ -70,9 +66,8 @@ function watchConfig(
       changed: (change) => {
         service.apply(change.loaded);
         logChange(log, change);
-        const wanted = hiddenHeaders(change.loaded.settings).join(', ');
-        if (wanted !== hidden) log.warn(HIDES_OTHERS, { reason: `hidden so far: ${hidden}; to be hidden: ${wanted}` });
-        hidden = wanted;
+        logHidden(log, holding, change.loaded.settings);
+        holding = change.loaded.settings;
       },
       failed: (problems) => {
         service.reloadFailed();
