@@ -87,6 +87,14 @@ export function extProcBootstrap(envoy: ExtProcEnvoy): string {
           name: 'workers',
           type: 'STATIC',
           circuit_breakers: { thresholds: [many] },
+          typed_extension_protocol_options: {
+            'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
+              '@type': type('extensions.upstreams.http.v3.HttpProtocolOptions'),
+              // Below the 5 s of Node's HTTP server, as generated: else a request can meet a closing connection (envoy T77).
+              common_http_protocol_options: { idle_timeout: '4s' },
+              explicit_http_config: { http_protocol_options: {} },
+            },
+          },
           load_balancing_policy: {
             policies: [
               {
