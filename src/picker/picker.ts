@@ -8,6 +8,7 @@ import type { BodyKind } from '../request/body-kind.ts';
 import { bodyKindOf, isIdentity } from '../request/body-kind.ts';
 import type { Endpoint } from '../request/endpoint.ts';
 import { endpointOf, requestIdPrefix } from '../request/endpoint.ts';
+import { NO_PROMPT } from '../request/prompt.ts';
 import type { RequestHead } from '../request/request-head.ts';
 import type { RequestIds } from '../request/request-id.ts';
 import { findRequestId } from '../request/request-id.ts';
@@ -154,7 +155,7 @@ export class Picker {
       if (body.complete || fields.model !== '') model = fields.model;
     }
     const ridKey = rid !== null && config.readsRid ? ridKeyOf(rid) : null;
-    return this.#place({ head, model, ridKey }, facts, requestId, requestIdToSet, now, 1);
+    return this.#place({ head, model, ridKey, prompt: NO_PROMPT }, facts, requestId, requestIdToSet, now, 1);
   }
 
   /** Counts a body whose bytes cannot tell anything (decisions 35) and one that was cut. */

@@ -10,6 +10,8 @@ const several = makeSnapshot([makeWorker('a', { models: ['m'] }), makeWorker('b'
 const promptPolicy: Policy = {
   name: 'cache_aware',
   needsPrompt: true,
+  needsLoads: false,
+  memory: null,
   pick: ({ candidates }) => candidates[0] ?? null,
   next: () => null,
 };

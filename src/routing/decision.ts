@@ -26,12 +26,44 @@ export type RingBranch = (typeof RING_BRANCHES)[number];
 export const KEY_SOURCES = ['rid', 'header'] as const;
 export type KeySource = (typeof KEY_SOURCES)[number];
 
+/**
+ * How `cache_aware` came to its worker (policies 1.6.10). The first four, of the trees, are label values of
+ * `smg_cache_aware_policy_branch_total`.
+ */
+export const CACHE_BRANCHES = [
+  'tree_match',
+  'spill',
+  'expected_wait_fallback',
+  'first_healthy_fallback',
+  'kv_pressure_expected_wait',
+  'hash_hit',
+  'hash_spill',
+  'short_request',
+] as const;
+export type CacheBranch = (typeof CACHE_BRANCHES)[number];
+
+/** Label values of `smg_prefix_hash_policy_branch_total`. */
+export const PREFIX_BRANCHES = [
+  'ring_hit',
+  'load_balance_walk',
+  'fallback_least_load',
+  'no_routing_key',
+  'no_healthy_workers',
+] as const;
+export type PrefixBranch = (typeof PREFIX_BRANCHES)[number];
+
 /** How a decision came about, noted while it is made: counted afterwards, told by `explain`. All fields set at birth. */
 export interface Trail {
   /** Branch of the sticky override or of `manual`; null when neither took part. */
   stickyBranch: StickyBranch | null;
   /** Branch of `consistent_hashing`; null when it took no part. */
   ringBranch: RingBranch | null;
+  /** Branch of `cache_aware`; null when it took no part. */
+  cacheBranch: CacheBranch | null;
+  /** Share of the prompt that a tree knew, 0 to 1; -1 when none was asked. */
+  matchRatio: number;
+  /** Branch of `prefix_hash`; null when it took no part. */
+  prefixBranch: PrefixBranch | null;
   /** Where the override found its key; null without the override or without a key. */
   keySource: KeySource | null;
 }
@@ -63,10 +95,22 @@ export interface Decision {
   readonly trail: Trail;
 }
 
+/** A trail on which nothing is noted yet. */
+export function newTrail(): Trail {
+  return {
+    stickyBranch: null,
+    ringBranch: null,
+    cacheBranch: null,
+    matchRatio: -1,
+    prefixBranch: null,
+    keySource: null,
+  };
+}
+
 /** The request cannot be placed (sticky-sessions 7.2). */
 export interface Refusal {
   readonly kind: 'refused';
-  readonly reason: 'model_not_found' | 'no_available_workers';
+  readonly reason: 'model_not_found' | 'no_available_workers' | 'worker_overload_protection_shed';
   readonly policy: PolicyName;
   readonly model: string;
   readonly trail: Trail;

@@ -25,8 +25,42 @@ export interface Policy {
   readonly name: PolicyName;
   /** True when the choice depends on the prompt, so that the body must be read. */
   readonly needsPrompt: boolean;
+  /** True when the choice looks at the engines' load reports, so that they must be asked for. */
+  readonly needsLoads: boolean;
   /** One of `candidates`, or null when the policy declines. May advance the policy's own state. */
   pick(placement: Placement): Worker | null;
   /** The next best of `candidates` that is not in `taken`, null when none is left. Changes no state. */
   next(placement: Placement, taken: readonly Worker[]): Worker | null;
+  /** What the policy remembers, kept within its bounds; null when it remembers nothing that grows. */
+  readonly memory: PolicyMemory | null;
+}
+
+/** The part of a policy that learns where prompts were and forgets again. */
+export interface PolicyMemory {
+  /** The request went to `worker` by its pin, without the policy (sticky-sessions P11). */
+  learn(placement: Placement, worker: Worker): void;
+  /** The worker has left the fleet. */
+  forget(workerId: string): void;
+  /**
+   * One short piece of the housekeeping that is due every `--eviction-interval`; true when more is left.
+   *
+   * @param now milliseconds, monotonic
+   */
+  tend(now: number): boolean;
+  /** What the memory holds, for the gauges. */
+  sizes(): readonly MemorySize[];
+}
+
+/** Size of the memory for one model. A kind that the policy does not have is null. */
+export interface MemorySize {
+  readonly model: string;
+  /** Characters in the text tree, summed over workers. */
+  readonly chars: number | null;
+  /** Tokens in the token tree, summed over workers. */
+  readonly tokens: number | null;
+  /** Workers that hold something in the text tree, and in the token tree. */
+  readonly textHolders: number | null;
+  readonly tokenHolders: number | null;
+  /** Entries of the hash index. */
+  readonly placements: number | null;
 }

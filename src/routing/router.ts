@@ -7,7 +7,7 @@ import type { Worker } from '../workers/worker.ts';
 import type { AssignmentMode } from './assignment.ts';
 import { type BodyNeed, bodyNeedOf } from './body-need.ts';
 import { afterServed, type WriteMode } from './candidates.ts';
-import type { Outcome, PinWrite, Refusal, Trail } from './decision.ts';
+import { newTrail, type Outcome, type PinWrite, type Refusal, type Trail } from './decision.ts';
 import { startOf } from './next-by-key.ts';
 import { manualPinKey, overridePinKey } from './pin-key.ts';
 import { manualMode } from './policies/manual.ts';
@@ -83,7 +83,7 @@ class StickyRouter implements Router {
   }
 
   decide(request: RoutingRequest, snapshot: WorkerSnapshot, now: number, random: Random): Outcome {
-    const trail: Trail = { stickyBranch: null, ringBranch: null, keySource: null };
+    const trail = newTrail();
     const pool = snapshot.pool(request.model);
     if (pool === undefined) {
       const reason = request.model === '' ? 'no_available_workers' : 'model_not_found';

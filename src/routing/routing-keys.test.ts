@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeRequest, type RequestParts, SMG_KEYS } from '../../test/support/routing.ts';
-import type { Trail } from './decision.ts';
+import { newTrail } from './decision.ts';
 import {
   type HeaderKeyReader,
   type KeyRules,
@@ -16,7 +16,7 @@ const ON = SMG_KEYS;
 const OFF: KeyRules = { ...SMG_KEYS, override: false };
 
 function found(parts: RequestParts, rules: KeyRules, reader: HeaderKeyReader): [string | null, string | null] {
-  const trail: Trail = { stickyBranch: null, ringBranch: null, keySource: null };
+  const trail = newTrail();
   return [keyOf(makeRequest(parts), rules, reader, trail), trail.keySource];
 }
 

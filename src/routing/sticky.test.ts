@@ -91,6 +91,8 @@ function always(id: string): DriverOptions {
     policy: {
       name: 'least_load',
       needsPrompt: false,
+      needsLoads: false,
+      memory: null,
       pick: ({ candidates }) => candidates.find((worker) => worker.id === id) ?? null,
       next: () => null,
     },

@@ -2,9 +2,11 @@
 import type { Settings } from '../config/load-settings.ts';
 import type { PickerConfig } from '../picker/picker.ts';
 import type { PinStore } from '../pins/pin-store.ts';
+import type { AssignmentMode } from '../routing/assignment.ts';
 import { createPolicy } from '../routing/policies/create-policy.ts';
 import type { Policy } from '../routing/policy.ts';
 import { isBuiltPolicy } from '../routing/policy-name.ts';
+import { BUCKET_DEFAULTS, type PolicyOptions } from '../routing/policy-parameters.ts';
 import { createRouter } from '../routing/router.ts';
 import type { KeyOrder, KeyRules } from '../routing/routing-keys.ts';
 import { AppError } from '../util/app-error.ts';
@@ -16,7 +18,7 @@ export function pickerConfigOf(settings: Settings, pins: PinStore, running: Poli
   const keeps = running !== null && running.name === settings.policy && running.name === 'round_robin';
   // The settings refuse a policy that is not there before it comes this far.
   if (!isBuiltPolicy(settings.policy)) throw new AppError('internal', `policy ${settings.policy} is not built`);
-  const policy = keeps ? running : createPolicy(settings.policy, { keys, manualMode });
+  const policy = keeps ? running : createPolicy(settings.policy, policyOptionsOf(settings, keys, manualMode));
   return {
     router: createRouter({
       policy,
@@ -32,6 +34,42 @@ export function pickerConfigOf(settings: Settings, pins: PinStore, running: Poli
     requestIdHeaders: settings.requestIdHeaders,
     errorStyle: settings.errorStyle,
     decisionHeader: settings.decisionHeader,
+  };
+}
+
+function policyOptionsOf(settings: Settings, keys: KeyRules, manualMode: AssignmentMode): PolicyOptions {
+  const { balanceAbsThreshold, balanceRelThreshold, cacheBoundaries } = settings;
+  return {
+    keys,
+    manualMode,
+    leastLoad: {
+      kvPressureWeight: settings.leastLoadKvPressureWeight,
+      meanPrefillTokens: settings.leastLoadMeanPrefillTokens,
+      defaultThroughput: settings.leastLoadDefaultThroughput,
+      maxWaitingRequests: settings.leastLoadMaxWaitingRequests,
+    },
+    cacheAware: {
+      cacheThreshold: settings.cacheThreshold,
+      balanceAbsThreshold,
+      balanceRelThreshold,
+      maxTreeSize: settings.maxTreeSize,
+      blockSize: settings.blockSize,
+      balanceTokenUsageThreshold: settings.balanceTokenUsageThreshold,
+      overloadTokenUsageThreshold: settings.overloadTokenUsageThreshold,
+      overlapDecay: settings.overlapDecay,
+      selectionTemperature: settings.selectionTemperature,
+      cacheIndex: settings.cacheIndex,
+      cacheBoundaries,
+      cacheTtlMs: settings.cacheTtlSecs * 1000,
+      evictionIntervalMs: settings.policyEvictionInterval * 1000,
+    },
+    prefixHash: {
+      prefixTokenCount: settings.prefixTokenCount,
+      loadFactor: settings.prefixHashLoadFactor,
+      balanceAbsThreshold: settings.prefixHashBalanceAbsThreshold,
+      cacheBoundaries,
+    },
+    bucket: { balanceAbsThreshold, balanceRelThreshold, adjustIntervalMs: BUCKET_DEFAULTS.adjustIntervalMs },
   };
 }
 

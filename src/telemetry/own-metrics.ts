@@ -36,6 +36,7 @@ export type ServiceLabel = (typeof SERVICE_LABELS)[number];
 export const REFUSAL_CODES = [
   'model_not_found',
   'no_available_workers',
+  'worker_overload_protection_shed',
   'json_parse_error',
   'request_body_too_large',
 ] as const satisfies readonly HttpErrorCode[];

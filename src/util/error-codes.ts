@@ -34,6 +34,11 @@ interface HttpCode {
 /** Codes in the error envelope and in `x-smg-error-code` (interface 10, decisions 32 and 41, sticky-sessions 7). */
 export const HTTP_CODES = {
   model_not_found: { status: 404, from: ['service'], meaning: 'No worker serves the model that the request names.' },
+  worker_overload_protection_shed: {
+    status: 503,
+    from: ['service'],
+    meaning: 'Every worker of the model is overloaded; `Retry-After` tells when to try again.',
+  },
   no_available_workers: {
     status: 503,
     from: ['service', 'envoy'],

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import { EngineLoadRecord } from './engine-load.ts';
 import { LoadCounter } from './load-counter.ts';
 import { type HealthState, PENDING, READY } from './status-machine.ts';
-import type { Worker, WorkerSource } from './worker.ts';
+import type { BreakerState, Worker, WorkerSource } from './worker.ts';
 import type { WorkerSpec } from './worker-spec.ts';
 
 /** The last probe of a worker, for people to look at. */
@@ -27,6 +28,7 @@ export type Drain = { readonly kind: 'soft'; readonly pinsKept: boolean } | { re
 export class WorkerInstance {
   readonly id: string;
   readonly load = new LoadCounter();
+  readonly engine = new EngineLoadRecord();
   spec: WorkerSpec;
   source: WorkerSource;
   health: HealthState;
@@ -34,6 +36,8 @@ export class WorkerInstance {
   answeredModels: readonly string[] | null = null;
   address: string;
   drain: Drain | null = null;
+  breaker: BreakerState = 'closed';
+  overloaded = false;
   lastProbe: ProbeReport | null = null;
   #worker: Worker;
 
@@ -70,7 +74,8 @@ export class WorkerInstance {
 
   #derive(): Worker {
     const { spec, drain, address } = this;
-    const reachable = this.health.status === 'ready' && address !== '';
+    const { breaker, overloaded } = this;
+    const able = this.health.status === 'ready' && address !== '' && breaker !== 'open' && !overloaded;
     return {
       id: this.id,
       url: this.id,
@@ -80,9 +85,12 @@ export class WorkerInstance {
       models: spec.models.length > 0 ? spec.models : (this.answeredModels ?? []),
       status: drain === null ? this.health.status : 'draining',
       address,
-      placeable: reachable && drain === null,
-      keepsPins: reachable && (drain === null || (drain.kind === 'soft' && drain.pinsKept)),
+      breaker,
+      overloaded,
+      placeable: able && drain === null,
+      keepsPins: able && (drain === null || (drain.kind === 'soft' && drain.pinsKept)),
       load: this.load,
+      engine: this.engine,
       priority: spec.priority,
       cost: spec.cost,
       labels: spec.labels,

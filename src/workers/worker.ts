@@ -1,3 +1,5 @@
+import type { EngineLoad } from './engine-load.ts';
+
 /** State of a worker (policies 2.1); JSON shows these names as they are. */
 export type WorkerStatus = 'pending' | 'ready' | 'not_ready' | 'failed' | 'draining';
 
@@ -5,6 +7,9 @@ export type WorkerType = 'regular' | 'prefill' | 'decode';
 
 /** Where a worker was announced. A source only removes workers that it brought itself. */
 export type WorkerSource = 'flags' | 'file' | 'api';
+
+/** State of a worker's circuit breaker (policies 2.3). */
+export type BreakerState = 'closed' | 'open' | 'half_open';
 
 /**
  * Requests in flight on one worker instance, as this service knows them. Written only by the in-flight ledger; a worker
@@ -34,12 +39,20 @@ export interface Worker {
   readonly status: WorkerStatus;
   /** `ip:port` in Envoy's canonical form (IPv6 bracketed and compressed); empty while its name does not resolve. */
   readonly address: string;
-  /** May take unkeyed requests and new keys: ready, and its address is known. */
+  readonly breaker: BreakerState;
+  /** Its last load report says that it has too much to do (policies 2.2). */
+  readonly overloaded: boolean;
+  /**
+   * May take unkeyed requests and new keys: ready, its address is known, its breaker is not open and it is not
+   * overloaded.
+   */
   readonly placeable: boolean;
-  /** May take requests of keys already pinned to it: placeable, or in a soft drain while its probes succeed. */
+  /** May take requests of keys already pinned to it: placeable, or as much but in a soft drain. */
   readonly keepsPins: boolean;
   /** Counts of this instance; shared by every snapshot it appears in. */
   readonly load: WorkerLoad;
+  /** Load of this instance as its engine tells it; shared like `load`. */
+  readonly engine: EngineLoad;
   readonly priority: number;
   readonly cost: number;
   readonly labels: Readonly<Record<string, string>>;

@@ -1,3 +1,4 @@
+import type { EngineLoad } from '../../src/workers/engine-load.ts';
 import type { Pool, WorkerSnapshot } from '../../src/workers/snapshot.ts';
 import type { Worker, WorkerLoad } from '../../src/workers/worker.ts';
 
@@ -29,6 +30,9 @@ export class TestLoad implements WorkerLoad {
   }
 }
 
+/** An engine that never reported. */
+export const SILENT_ENGINE: EngineLoad = { current: null, recent: null, reports: 0 };
+
 let lastOctet = 0;
 
 /** A ready worker; what matters to the test is overridden. */
@@ -42,10 +46,13 @@ export function makeWorker(id: string, overrides: Partial<Worker> = {}): Worker 
     source: 'flags',
     models: [],
     status: 'ready',
+    breaker: 'closed',
+    overloaded: false,
     address: `10.0.0.${lastOctet}:8000`,
     placeable: true,
     keepsPins: true,
     load: new TestLoad(),
+    engine: SILENT_ENGINE,
     priority: 50,
     cost: 1,
     labels: {},

@@ -20,7 +20,7 @@ import { Registry } from '../../src/workers/registry.ts';
 import type { Worker } from '../../src/workers/worker.ts';
 import { parseWorkerSpec } from '../../src/workers/worker-spec.ts';
 import { type HeadParts, headOf } from './head.ts';
-import { SMG_KEYS } from './routing.ts';
+import { policyOptions, SMG_KEYS } from './routing.ts';
 
 export const FACTS: StreamFacts = { periodicLogMs: 10_000, endpointPicker: false };
 
@@ -54,7 +54,7 @@ export class PickerBench {
     const keys = { ...SMG_KEYS, ...options.keys };
     const manualMode = options.mode ?? 'random';
     const router = createRouter({
-      policy: createPolicy(options.policy ?? 'round_robin', { keys, manualMode }),
+      policy: createPolicy(options.policy ?? 'round_robin', policyOptions({ keys, manualMode })),
       pins: this.pins,
       keys,
       overrideMode: options.mode ?? 'delegate',

@@ -1,10 +1,18 @@
 import { MemoryPinStore } from '../../src/pins/memory-pin-store.ts';
+import { NO_PROMPT, type Prompt } from '../../src/request/prompt.ts';
 import type { RoutingRequest } from '../../src/request/routing-request.ts';
 import type { AssignmentMode } from '../../src/routing/assignment.ts';
 import type { Decision, Outcome } from '../../src/routing/decision.ts';
 import { createPolicy } from '../../src/routing/policies/create-policy.ts';
 import type { Policy } from '../../src/routing/policy.ts';
 import type { BuiltPolicyName } from '../../src/routing/policy-name.ts';
+import {
+  BUCKET_DEFAULTS,
+  CACHE_AWARE_DEFAULTS,
+  EXPECTED_WAIT_DEFAULTS,
+  type PolicyOptions,
+  PREFIX_HASH_DEFAULTS,
+} from '../../src/routing/policy-parameters.ts';
 import { createRouter, type Router } from '../../src/routing/router.ts';
 import type { KeyRules } from '../../src/routing/routing-keys.ts';
 import type { Random } from '../../src/util/random.ts';
@@ -18,6 +26,19 @@ export const SMG_KEYS: KeyRules = {
   implicitHeaders: ['authorization', 'x-forwarded-for', 'cookie'],
 };
 
+/** Policy options with SMG's struct defaults. */
+export function policyOptions(overrides: Partial<PolicyOptions> = {}): PolicyOptions {
+  return {
+    keys: SMG_KEYS,
+    manualMode: 'random',
+    leastLoad: EXPECTED_WAIT_DEFAULTS,
+    cacheAware: CACHE_AWARE_DEFAULTS,
+    prefixHash: PREFIX_HASH_DEFAULTS,
+    bucket: BUCKET_DEFAULTS,
+    ...overrides,
+  };
+}
+
 export interface RequestParts {
   /** Sticky key of the body, as the request layer hands it over: stripped and capped. */
   readonly rid?: string;
@@ -26,13 +47,19 @@ export interface RequestParts {
   readonly target?: string;
   readonly headers?: readonly (readonly [string, string | Uint8Array])[];
   readonly model?: string;
+  readonly prompt?: Partial<Prompt>;
 }
 
 export function makeRequest(parts: RequestParts = {}): RoutingRequest {
   const headers = [...(parts.headers ?? [])];
   if (parts.key !== undefined) headers.push(['x-smg-routing-key', parts.key]);
   if (parts.target !== undefined) headers.push(['x-smg-target-worker', parts.target]);
-  return { head: headOf({ headers }), model: parts.model ?? '', ridKey: parts.rid ?? null };
+  return {
+    head: headOf({ headers }),
+    model: parts.model ?? '',
+    ridKey: parts.rid ?? null,
+    prompt: { ...NO_PROMPT, ...parts.prompt },
+  };
 }
 
 export interface DriverOptions {
@@ -61,7 +88,7 @@ export class RouterDriver {
     const manualMode = options.mode ?? 'random';
     const policy = options.policy ?? 'round_robin';
     this.router = createRouter({
-      policy: typeof policy === 'string' ? createPolicy(policy, { keys, manualMode }) : policy,
+      policy: typeof policy === 'string' ? createPolicy(policy, policyOptions({ keys, manualMode })) : policy,
       pins: this.pins,
       keys,
       overrideMode: options.mode ?? 'delegate',

@@ -1,5 +1,5 @@
 import { POLICY_NAMES } from '../../routing/policy-name.ts';
-import { later } from '../setting.ts';
+import { available, later } from '../setting.ts';
 import { bool, choice, list, optional, text } from '../setting-types.ts';
 import { httpUrl } from '../text-types.ts';
 import { policyChoice } from './routing.ts';
@@ -30,13 +30,13 @@ export const DISAGGREGATION_SETTINGS = {
     ...PD,
   }),
   decode: later({ type: list(httpUrl()), default: [], help: 'decode worker', ...PD }),
-  prefillPolicy: later({
+  prefillPolicy: available({
     type: optional(policyChoice(prefillPolicies)),
     default: null,
     help: 'policy of the prefill leg; unset: --policy',
     ...PD,
   }),
-  decodePolicy: later({
+  decodePolicy: available({
     type: optional(policyChoice(decodePolicies)),
     default: null,
     help: 'policy of the decode leg; unset: --policy',

@@ -41,12 +41,11 @@ export const ROUTING_SETTINGS = {
     reload: 'live',
   }),
   smgCompat: available({
-    type: { ...choice(['1.11', '1.13']), allowed: '1.11 (later: 1.13)', placeholder: '1.11' },
+    type: { ...choice(['1.11', '1.13']), placeholder: '1.11|1.13' },
     default: '1.11' as '1.11' | '1.13',
     help: 'release of SMG whose defaults hold',
     group: 'Routing',
     reload: 'restart',
-    unavailable: (value) => (value === '1.13' ? value : null),
   }),
 
   routingKeyOverride: available({
@@ -151,14 +150,21 @@ export const ROUTING_SETTINGS = {
     group: 'Sticky sessions',
     reload: 'live',
   }),
-  failback: later({
+  failback: available({
     type: choice(['as-smg', 'never', 'always']),
     default: 'as-smg' as 'as-smg' | 'never' | 'always',
     help: 'whether a conversation goes back to its first worker when that returns',
     group: 'Sticky sessions',
     reload: 'live',
   }),
-  pinLoadFactor: later({
+  learnFromPins: available({
+    type: bool(),
+    default: false,
+    help: 'let the policy learn from requests that a pin placed, where their body is read',
+    group: 'Sticky sessions',
+    reload: 'live',
+  }),
+  pinLoadFactor: available({
     type: optional(real({ min: 1, unit: 'factor' })),
     default: null,
     help: 'multiple of the mean load above which a pinned worker is left',

@@ -32,14 +32,14 @@ export const WORKER_SETTINGS = {
     group: 'Workers',
     reload: 'restart',
   }),
-  dpAware: later({
+  dpAware: available({
     type: bool(),
     default: false,
     help: 'one worker for each data-parallel rank',
     group: 'Workers',
     reload: 'restart',
   }),
-  modelAlias: later({
+  modelAlias: available({
     type: list(
       text(
         'alias=canonical, two different names',

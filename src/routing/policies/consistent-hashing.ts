@@ -16,6 +16,8 @@ const NOBODY: readonly Worker[] = [];
 export class ConsistentHashingPolicy implements Policy {
   readonly name = 'consistent_hashing';
   readonly needsPrompt = false;
+  readonly needsLoads = false;
+  readonly memory = null;
 
   readonly #rules: KeyRules;
   readonly #rings = new RingCache();

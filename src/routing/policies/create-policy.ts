@@ -1,18 +1,11 @@
-import type { AssignmentMode } from '../assignment.ts';
 import type { Policy } from '../policy.ts';
 import type { BuiltPolicyName } from '../policy-name.ts';
-import type { KeyRules } from '../routing-keys.ts';
+import type { PolicyOptions } from '../policy-parameters.ts';
 import { ConsistentHashingPolicy } from './consistent-hashing.ts';
 import { createManualPolicy } from './manual.ts';
 import { passthroughPolicy } from './passthrough.ts';
 import { randomPolicy } from './random.ts';
 import { RoundRobinPolicy } from './round-robin.ts';
-
-export interface PolicyOptions {
-  readonly keys: KeyRules;
-  /** Mode of `manual`. */
-  readonly manualMode: AssignmentMode;
-}
 
 /** A policy with a state of its own. */
 export function createPolicy(name: BuiltPolicyName, options: PolicyOptions): Policy {

@@ -12,6 +12,8 @@ export function createManualPolicy(mode: AssignmentMode): Policy {
   return {
     name: 'manual',
     needsPrompt: false,
+    needsLoads: false,
+    memory: null,
     pick: ({ candidates, random }) => assign(own, candidates, random),
     next: ({ candidates, random }, taken) => assign(own, candidates, random, taken),
   };

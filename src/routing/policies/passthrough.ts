@@ -4,6 +4,8 @@ import type { Policy } from '../policy.ts';
 export const passthroughPolicy: Policy = {
   name: 'passthrough',
   needsPrompt: false,
+  needsLoads: false,
+  memory: null,
   pick: ({ candidates }) => candidates[0] ?? null,
   next: ({ candidates }, taken) => {
     for (const worker of candidates) if (!taken.includes(worker)) return worker;

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { makePool, makeWorker, TestLoad } from '../../../test/support/fleet.ts';
 import { makeRequest, type RequestParts } from '../../../test/support/routing.ts';
 import type { Worker } from '../../workers/worker.ts';
+import { newTrail } from '../decision.ts';
 import { startOf } from '../next-by-key.ts';
 import type { Placement, Policy } from '../policy.ts';
 
@@ -14,7 +15,7 @@ export function makePlacement(members: readonly Worker[], parts: RequestParts = 
     candidates: pool.available,
     now: 0,
     random,
-    trail: { stickyBranch: null, ringBranch: null, keySource: null },
+    trail: newTrail(),
     keyStart: parts.key === undefined ? -1 : startOf(String(parts.key)),
   };
 }

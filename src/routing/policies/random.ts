@@ -6,6 +6,8 @@ import type { Policy } from '../policy.ts';
 export const randomPolicy: Policy = {
   name: 'random',
   needsPrompt: false,
+  needsLoads: false,
+  memory: null,
   pick: ({ candidates, random }) => assign('random', candidates, random),
   next: ({ candidates, random, keyStart }, taken) =>
     keyStart < 0 ? assign('random', candidates, random, taken) : nextByKey(candidates, taken, keyStart),

@@ -10,6 +10,8 @@ const MAX_SETS = 4096;
 export class RoundRobinPolicy implements Policy {
   readonly name = 'round_robin';
   readonly needsPrompt = false;
+  readonly needsLoads = false;
+  readonly memory = null;
 
   /** Picks made from each set, by its ids. */
   readonly #counters = new LruMap<string, number>(MAX_SETS);
