@@ -115,7 +115,7 @@ describe('interface 2 exit codes', () => {
     expect(out).toMatch(/^ {2}--fallbacks <n> .*\(default: 2\)$/m);
     expect(out).toMatch(/^ {2}--worker-urls \[url\.\.\.\] /m);
     expect(out).toMatch(/^ {2}--routing-key-override \[bool\] .*also --sticky-sessions/m);
-    expect(out).not.toContain('--cache-threshold');
+    expect(out).not.toContain('--enable-trace');
     expect(out.indexOf('Workers:')).toBeLessThan(out.indexOf('Routing:'));
   });
 });
@@ -173,12 +173,12 @@ describe('interface 3 flags of a command', () => {
     ['serve --policy', [/^--policy needs a value: expected one of/]],
     ['serve --worker-urls https://a', [/^--worker-urls: worker URL "https:\/\/a" has scheme https/]],
     [
-      'serve --policy cache_aware --cache-threshold 1.5 --nope --host=x',
+      'serve --pin-store redis://h --cache-threshold 1.5 --nope --host=x',
       [
         'unknown flag --nope',
         /^--host of SMG/,
         '--cache-threshold 1.5: expected a number from 0 to 1',
-        '--policy cache_aware is not supported by this version yet',
+        '--pin-store redis:// is not supported by this version yet',
       ],
     ],
   ])('%s is refused', async (words, problems) => {

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { load, problemsOf } from '../../test/support/try-load.ts';
+import { isBuiltPolicy, POLICY_NAMES } from '../routing/policy-name.ts';
 import { KNOWN_FLAGS } from './known-flags.ts';
 import { FLAGS } from './names.ts';
 import { flagName } from './setting.ts';
 import { TABLE } from './settings-table.ts';
 
+const UNBUILT = POLICY_NAMES.filter((name) => !isBuiltPolicy(name));
+
 /** A value for each later setting that would turn something on. */
 const REFUSED: readonly string[] = [
-  '--dp-aware',
-  '--model-alias a=b',
   '--service-discovery',
   '--service-discovery-namespace ns',
   '--service-discovery-port 8080',
@@ -17,42 +18,11 @@ const REFUSED: readonly string[] = [
   '--decode-selector a=b',
   '--model-id-from namespace',
   '--pin-claim-timeout-ms 10',
-  '--failback never',
-  '--pin-load-factor 1.5',
   '--tenant-header x-tenant',
   '--pin-key-hmac-file f',
-  '--cache-threshold 0.4',
-  '--balance-abs-threshold 1',
-  '--balance-rel-threshold 1.1',
-  '--balance-token-usage-threshold 0.3',
-  '--overload-token-usage-threshold 0.9',
-  '--overlap-decay 1',
-  '--selection-temperature 1',
-  '--max-tree-size 1',
-  '--block-size 1',
-  '--cache-index hash --cache-boundaries 1',
-  '--cache-boundaries 1,2',
-  '--cache-ttl-secs 1',
-  '--prefix-token-count 1',
-  '--prefix-hash-load-factor 2',
-  '--prefix-hash-balance-abs-threshold 0',
-  '--least-load-kv-pressure-weight 1',
-  '--least-load-default-throughput 1',
-  '--least-load-mean-prefill-tokens 1',
-  '--least-load-max-waiting-requests 1',
-  '--worker-overload-protection',
-  '--worker-overload-waiting-requests 5',
-  '--worker-overload-token-usage 0.7',
-  '--worker-overload-shed',
-  '--load-monitor-interval 1',
-  '--cb-failure-threshold 2',
-  '--cb-success-threshold 1',
-  '--cb-timeout-duration-secs 2',
   '--pd-disaggregation',
   '--prefill http://a:1 9000',
   '--decode http://a:1',
-  '--prefill-policy random',
-  '--decode-policy random',
   '--pd-pairing-mode strict',
   '--pd-dispatch header',
   '--strict-forward-allowlist',
@@ -77,29 +47,19 @@ describe('settings of later versions', () => {
   it('covers each later setting that can turn something on', () => {
     const tried = new Set(REFUSED.map((flags) => flags.split(' ')[0]));
     const later = TABLE.filter(([, setting]) => setting.later === true).map(([key]) => flagName(key));
-    const neverOn = [
-      '--disable-load-monitoring',
-      '--disable-circuit-breaker',
-      '--cb-window-duration-secs',
-      '--otlp-traces-endpoint',
-    ];
+    const neverOn = ['--otlp-traces-endpoint'];
 
     expect(later.filter((flag) => !tried.has(flag)).sort()).toEqual(neverOn.sort());
   });
 
-  it.each([
-    '--policy cache_aware',
-    '--policy power_of_two',
-    '--policy least_load',
-    '--policy prefix_hash',
-    '--policy bucket',
-    '--pin-store redis://',
-    '--smg-compat 1.13',
-  ])('%s is refused as a value', (flags) => {
-    expect(problemsOf({ flags: flags.replace('redis://', 'redis://user:s3cret@host:1') })).toEqual([
-      `${flags} is not supported by this version yet`,
-    ]);
-  });
+  it.each([...UNBUILT.map((name) => `--policy ${name}`), '--pin-store redis://'])(
+    '%s is refused as a value',
+    (flags) => {
+      expect(problemsOf({ flags: flags.replace('redis://', 'redis://user:s3cret@host:1') })).toEqual([
+        `${flags} is not supported by this version yet`,
+      ]);
+    },
+  );
 
   it.each([
     ['--routing-key-sources rid,cookie:sid', 'cookie:sid'],
@@ -111,13 +71,9 @@ describe('settings of later versions', () => {
   });
 
   it.each([
-    [{ env: { SMG_POLICY: 'cache_aware' } }, 'SMG_POLICY=cache_aware is not supported by this version yet'],
-    [{ file: 'policy: cache_aware' }, 'conf.yaml:1:9: policy: cache_aware is not supported by this version yet'],
-    [
-      { file: 'policy:\n  type: cache_aware\n  cache_threshold: 0.3' },
-      'conf.yaml:2:9: policy: cache_aware is not supported by this version yet',
-    ],
-    [{ file: 'cache_threshold: 0.4' }, 'conf.yaml:1:18: cache_threshold is not supported by this version yet'],
+    [{ env: { SMG_PIN_STORE: 'redis://h' } }, 'SMG_PIN_STORE=redis:// is not supported by this version yet'],
+    [{ file: 'pin_store: redis://h' }, 'conf.yaml:1:12: pin_store: redis:// is not supported by this version yet'],
+    [{ file: 'enable_trace: true' }, 'conf.yaml:1:15: enable_trace is not supported by this version yet'],
     [{ env: { SMG_ENABLE_TRACE: 'true' } }, 'SMG_ENABLE_TRACE is not supported by this version yet'],
     [
       { file: 'prefill_workers: [{url: "http://a:1"}]' },
@@ -128,43 +84,28 @@ describe('settings of later versions', () => {
   });
 
   it.each([
-    { flags: '--disable-circuit-breaker' },
-    {
-      flags: '--disable-circuit-breaker --cb-failure-threshold 2 --cb-success-threshold 1 --cb-timeout-duration-secs 2',
-    },
-    { flags: '--disable-load-monitoring --load-monitor-interval 1' },
-    { flags: '--cb-window-duration-secs 7' },
-    { flags: '--pin-store memory --smg-compat 1.11 --failback as-smg --transport grpc-js' },
-    { flags: '--cache-threshold 0.3 --cb-failure-threshold 10 --block-size 16' },
-    { flags: '--balance-token-usage-threshold 1.5 --overload-token-usage-threshold 1' },
-    { flags: '--overlap-decay 0 --selection-temperature 0 --least-load-max-waiting-requests 0' },
-    { flags: '--cache-boundaries --model-alias --prefill --decode --selector' },
+    { flags: '--pin-store memory --transport grpc-js --pin-claim-timeout-ms 50' },
+    { flags: '--prefill --decode --selector' },
     { flags: '--enable-trace false --otlp-traces-endpoint collector:4317' },
     { env: { SMG_ENABLE_TRACE: 'false', SMG_SERVICE_DISCOVERY: '0' } },
-    { file: 'smg_compat: 1.11\npd_dispatch: service\ntenant_header: null\ndecode_workers: []' },
+    { file: 'pd_dispatch: service\ntenant_header: null\ndecode_workers: []' },
   ])('what asks for what already is, is accepted: %j', (sources) => {
     expect(problemsOf(sources)).toEqual([]);
   });
 
   it('a range error comes instead of the refusal', () => {
-    expect(problemsOf({ flags: '--cache-threshold 1.5' })).toEqual([
-      '--cache-threshold 1.5: expected a number from 0 to 1',
+    expect(problemsOf({ flags: '--pin-claim-timeout-ms 60001' })).toEqual([
+      '--pin-claim-timeout-ms 60001: expected a whole number from 0 to 60000',
     ]);
   });
 
   it('judges only the value that would hold', () => {
-    expect(load({ flags: '--policy random', file: 'policy: cache_aware' }).settings.policy).toBe('random');
+    expect(load({ flags: '--pin-store memory', file: 'pin_store: redis://h' }).settings.pinStore).toBe('memory');
   });
 });
 
 describe('what is allowed', () => {
   it.each([
-    [
-      '--policy bogus',
-      'one of random, round_robin, passthrough, consistent_hashing, manual ' +
-        '(later: power_of_two, least_load, cache_aware, prefix_hash, bucket)',
-    ],
-    ['--smg-compat 1.12', '1.11 (later: 1.13)'],
     ['--pin-store disk', 'memory (later: a redis://, rediss://, redis+sentinel:// or redis+cluster:// URL)'],
     ['--routing-key-sources x', 'rid or headers (later: cookie:NAME, query:NAME or body:/json/pointer)'],
   ])('of %s tells what comes later', (flags, allowed) => {
@@ -181,7 +122,7 @@ describe('what is allowed', () => {
 describe('decisions 42 known flags', () => {
   it('a replacement that does not exist yet is told as such', () => {
     const later = TABLE.filter(([, setting]) => setting.later === true).map(([key]) => flagName(key));
-    const missing = [...later, '--pin-store', '--policy least_load'];
+    const missing = [...later, '--pin-store', ...UNBUILT.map((name) => `--policy ${name}`)];
     const hasty = [...KNOWN_FLAGS].filter(
       ([, reason]) =>
         missing.some((name) => ` ${reason} `.includes(` ${name} `)) && !reason.includes('in a later version'),
