@@ -15,6 +15,18 @@ export interface RankLoad {
   readonly cacheHitRate: number;
   readonly utilization: number;
   readonly maxRunningRequests: number;
+  /** What a prefill or decode engine tells of its transfers; null from any other. */
+  readonly transfer: TransferLoad | null;
+}
+
+/** KV transfers of one rank of a prefill/decode engine. A field that the engine left out is null. */
+export interface TransferLoad {
+  /** `prefill`, `decode` or `null`, as the engine names it. */
+  readonly role: string;
+  readonly kvLatencyMs: number | null;
+  readonly kvSpeedGbPerSecond: number | null;
+  readonly prefillQueueRequests: number | null;
+  readonly decodeQueueRequests: number | null;
 }
 
 /** What an engine last said of itself, with the aggregates that decisions use. Immutable. */
