@@ -57,6 +57,9 @@ export type ReleaseReason = (typeof RELEASE_REASONS)[number];
 /** Kinds of access-log entries: the end or the proof of life of a known pick, and those that tell us nothing. */
 export const LOG_ENTRY_KINDS = ['end', 'periodic', 'unknown_pick', 'no_pick', 'other'] as const;
 
+/** What a question for the load of a worker came to: no report is an answer in which none stood. */
+export const LOAD_POLL_RESULTS = ['report', 'no_report', 'failed'] as const;
+
 export const WORKER_STATUS_LABELS = ['pending', 'ready', 'not_ready', 'failed', 'draining'] as const;
 
 const store = label('store', ['memory', 'redis']);
@@ -130,6 +133,21 @@ export const OWN_METRICS = {
     [],
   ),
   logStreams: gauge('smg_envoy_access_log_streams', 'Access-log streams open now.', []),
+
+  loadPolls: counter('smg_envoy_load_polls_total', 'Questions for the load of a worker, by what came of them.', [
+    label('result', LOAD_POLL_RESULTS),
+  ]),
+  loadPollSeconds: histogram(
+    'smg_envoy_load_poll_seconds',
+    'Seconds from the question for the load of a worker to its last answer.',
+    LAG_BUCKETS,
+    [],
+  ),
+  loadReportAge: gauge(
+    'smg_envoy_load_report_age_seconds',
+    'Seconds since the last load report of a worker; -1 when none is in force.',
+    [label('worker', 'operator')],
+  ),
 
   edsVersion: gauge('smg_envoy_eds_version', 'Version of the endpoints that the service holds ready for Envoy.', []),
   edsAnswers: counter('smg_envoy_eds_answers_total', 'Endpoint versions answered by Envoy, accepted or rejected.', [

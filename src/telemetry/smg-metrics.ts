@@ -26,6 +26,10 @@ const model = label('model', 'request');
 const endpoint = label('endpoint', ENDPOINT_LABELS);
 const worker = label('worker', 'operator');
 
+const dpRank = label('dp_rank', 'operator');
+const engineLabels = [worker, model, dpRank] as const;
+const transferLabels = [worker, label('role', ['prefill', 'decode', 'null']), dpRank] as const;
+
 /** `buffered`: the body was asked for; `streamed`: the headers decided. */
 export type BodyPath = 'buffered' | 'streamed';
 
@@ -79,6 +83,49 @@ export const SMG_METRICS = {
     workerType,
     label('result', ['success', 'failure']),
   ]),
+  workersOverloaded: gauge('smg_workers_overloaded', 'Workers of a model that are out for overload.', [model]),
+  overloadSheds: counter(
+    'smg_worker_overload_shed_total',
+    'Requests refused because every worker was overloaded. A choice is dispatched at once here, so only selection moves.',
+    [label('stage', ['selection', 'dispatch', 'pd_admission'])],
+  ),
+  engineRunning: gauge('smg_engine_running_requests', 'Requests that the engine says it runs.', engineLabels),
+  engineWaiting: gauge('smg_engine_waiting_requests', 'Requests that the engine says are waiting.', engineLabels),
+  engineTokenUsage: gauge(
+    'smg_engine_token_usage',
+    'Share of its KV cache that the engine says is in use.',
+    engineLabels,
+  ),
+  engineGenThroughput: gauge(
+    'smg_engine_gen_throughput',
+    'Tokens per second that the engine says it generates.',
+    engineLabels,
+  ),
+  engineCacheHitRate: gauge(
+    'smg_engine_cache_hit_rate',
+    'Prefix-cache hit rate that the engine reports.',
+    engineLabels,
+  ),
+  enginePdLatency: gauge(
+    'smg_engine_pd_kv_transfer_latency_ms',
+    'Latency of KV transfers that the engine reports, in milliseconds.',
+    transferLabels,
+  ),
+  enginePdSpeed: gauge(
+    'smg_engine_pd_kv_transfer_speed_gb_s',
+    'Speed of KV transfers that the engine reports, in gigabytes per second.',
+    transferLabels,
+  ),
+  enginePdPrefillQueue: gauge(
+    'smg_engine_pd_prefill_queue_reqs',
+    'Requests in the prefill queue of the engine.',
+    transferLabels,
+  ),
+  enginePdDecodeQueue: gauge(
+    'smg_engine_pd_decode_queue_reqs',
+    'Requests in the decode queue of the engine.',
+    transferLabels,
+  ),
   workerErrors: counter('smg_worker_errors_total', 'Requests that failed at or on the way to their last worker.', [
     workerType,
     connectionMode,

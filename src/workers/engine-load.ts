@@ -21,8 +21,8 @@ export interface RankLoad {
 
 /** KV transfers of one rank of a prefill/decode engine. A field that the engine left out is null. */
 export interface TransferLoad {
-  /** `prefill`, `decode` or `null`, as the engine names it. */
-  readonly role: string;
+  /** The text `null` stands for an engine that names none. */
+  readonly role: 'prefill' | 'decode' | 'null';
   readonly kvLatencyMs: number | null;
   readonly kvSpeedGbPerSecond: number | null;
   readonly prefillQueueRequests: number | null;
