@@ -1,7 +1,7 @@
 import { LruMap } from '../util/lru-map.ts';
 import type { Pool } from '../workers/snapshot.ts';
 import type { Worker } from '../workers/worker.ts';
-import { HashRing, type Nodes, nodesOf } from './hash-ring.ts';
+import { HashRing, type Nodes, nodesOf, type Position, positionOf } from './hash-ring.ts';
 
 /** Workers whose nodes are remembered: 150 hashes each, needed anew with every change of a pool they are in. */
 const REMEMBERED_WORKERS = 4096;
@@ -19,6 +19,15 @@ export class RingCache {
   readonly #rings = new WeakMap<readonly string[], HashRing>();
   readonly #nodes = new LruMap<string, Nodes>(REMEMBERED_WORKERS);
   readonly #eligible = new WeakMap<readonly Worker[], Eligible>();
+  /** The last key and where it stands: a decision asks for the same one several times. */
+  #lastKey = '';
+  #lastPosition: Position = positionOf('');
+
+  /** Owner of a key among those of `candidates` that are not in `taken`, on the ring of `pool`; null when none is left. */
+  ownerOf(key: string, pool: Pool, candidates: readonly Worker[], taken: readonly Worker[]): Worker | null {
+    const ring = this.ringOf(pool);
+    return ring.find(this.#positionOf(key), this.eligibleOn(ring, candidates), taken);
+  }
 
   ringOf(pool: Pool): HashRing {
     const known = this.#rings.get(pool.memberIds);
@@ -36,6 +45,14 @@ export class RingCache {
     const byOwner = ring.ids.map((id) => byId.get(id));
     this.#eligible.set(candidates, { ring, byOwner });
     return byOwner;
+  }
+
+  #positionOf(key: string): Position {
+    if (key !== this.#lastKey) {
+      this.#lastPosition = positionOf(key);
+      this.#lastKey = key;
+    }
+    return this.#lastPosition;
   }
 
   #nodesOf(id: string): Nodes {

@@ -2,7 +2,6 @@ import { parseWorkerIndex, readTargetWorker } from '../../request/target-worker.
 import { randomBelow } from '../../util/random.ts';
 import type { Worker } from '../../workers/worker.ts';
 import { assign } from '../assignment.ts';
-import { type Position, positionOf } from '../hash-ring.ts';
 import type { Placement, Policy } from '../policy.ts';
 import { RingCache } from '../ring-cache.ts';
 import { type KeyRules, ringKeyOf } from '../routing-keys.ts';
@@ -21,9 +20,6 @@ export class ConsistentHashingPolicy implements Policy {
 
   readonly #rules: KeyRules;
   readonly #rings = new RingCache();
-  /** The last key and where it stands: a decision asks for the same one several times. */
-  #lastKey = '';
-  #lastPosition: Position = positionOf('');
 
   constructor(rules: KeyRules) {
     this.#rules = rules;
@@ -53,17 +49,7 @@ export class ConsistentHashingPolicy implements Policy {
 
   #owner({ request, pool, candidates }: Placement, taken: readonly Worker[]): Worker | null {
     const key = ringKeyOf(request, this.#rules);
-    if (key === null) return null;
-    const ring = this.#rings.ringOf(pool);
-    return ring.find(this.#positionOf(key), this.#rings.eligibleOn(ring, candidates), taken);
-  }
-
-  #positionOf(key: string): Position {
-    if (key !== this.#lastKey) {
-      this.#lastPosition = positionOf(key);
-      this.#lastKey = key;
-    }
-    return this.#lastPosition;
+    return key === null ? null : this.#rings.ownerOf(key, pool, candidates, taken);
   }
 }
 
