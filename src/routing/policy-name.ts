@@ -19,6 +19,9 @@ export const BUILT_POLICY_NAMES = [
   'random',
   'round_robin',
   'passthrough',
+  'power_of_two',
+  'least_load',
+  'prefix_hash',
   'consistent_hashing',
   'manual',
 ] as const satisfies readonly PolicyName[];

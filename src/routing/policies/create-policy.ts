@@ -2,8 +2,11 @@ import type { Policy } from '../policy.ts';
 import type { BuiltPolicyName } from '../policy-name.ts';
 import type { PolicyOptions } from '../policy-parameters.ts';
 import { ConsistentHashingPolicy } from './consistent-hashing.ts';
+import { LeastLoadPolicy } from './least-load.ts';
 import { createManualPolicy } from './manual.ts';
 import { passthroughPolicy } from './passthrough.ts';
+import { PowerOfTwoPolicy } from './power-of-two.ts';
+import { PrefixHashPolicy } from './prefix-hash.ts';
 import { randomPolicy } from './random.ts';
 import { RoundRobinPolicy } from './round-robin.ts';
 
@@ -16,6 +19,12 @@ export function createPolicy(name: BuiltPolicyName, options: PolicyOptions): Pol
       return new RoundRobinPolicy();
     case 'passthrough':
       return passthroughPolicy;
+    case 'power_of_two':
+      return new PowerOfTwoPolicy();
+    case 'least_load':
+      return new LeastLoadPolicy(options.leastLoad);
+    case 'prefix_hash':
+      return new PrefixHashPolicy(options.prefixHash, options.keys);
     case 'consistent_hashing':
       return new ConsistentHashingPolicy(options.keys);
     case 'manual':

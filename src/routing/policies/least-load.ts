@@ -1,0 +1,26 @@
+import type { Worker } from '../../workers/worker.ts';
+import { ExpectedWait } from '../expected-wait.ts';
+import type { Placement, Policy } from '../policy.ts';
+import type { ExpectedWaitParameters } from '../policy-parameters.ts';
+
+/** The worker with the shortest expected wait of all (policies 1.5). */
+export class LeastLoadPolicy implements Policy {
+  readonly name = 'least_load';
+  readonly needsPrompt = false;
+  readonly needsLoads = true;
+  readonly memory = null;
+
+  readonly #wait: ExpectedWait;
+
+  constructor(parameters: ExpectedWaitParameters) {
+    this.#wait = new ExpectedWait(parameters, 'recent');
+  }
+
+  pick({ candidates, request, random }: Placement): Worker | null {
+    return this.#wait.choose(candidates, request.prompt.tokens?.length ?? 0, random);
+  }
+
+  next({ candidates, random }: Placement, taken: readonly Worker[]): Worker | null {
+    return this.#wait.next(candidates, taken, random);
+  }
+}
