@@ -66,16 +66,20 @@ export class ExpectedWait {
   choose(candidates: readonly Worker[], requestTokens: number, random: Random): Worker | null {
     if (candidates.length === 1 && this.#parameters.maxWaitingRequests === 0) return candidates[0] ?? null;
     const worker = this.#find(candidates, NOBODY, random);
-    if (worker === null) return null;
-    const credit = this.#creditOf(worker.engine);
-    if (credit.reports !== worker.engine.reports) {
-      credit.reports = worker.engine.reports;
+    if (worker !== null) this.credit(worker, requestTokens);
+    return worker;
+  }
+
+  /** The worker got a request without having been chosen here; counts as `choose` would count it. */
+  credit({ engine }: Worker, requestTokens: number): void {
+    const credit = this.#creditOf(engine);
+    if (credit.reports !== engine.reports) {
+      credit.reports = engine.reports;
       credit.tokens = 0;
       credit.requests = 0;
     }
     credit.tokens += requestTokens > 0 ? requestTokens : this.#parameters.meanPrefillTokens;
     credit.requests += 1;
-    return worker;
   }
 
   /** The next one in the order of `choose` that is not in `taken`, null when none is left. Credits nothing. */

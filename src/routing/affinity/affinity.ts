@@ -1,0 +1,93 @@
+import type { Worker } from '../../workers/worker.ts';
+import { ExpectedWait } from '../expected-wait.ts';
+import type { Placement } from '../policy.ts';
+import { type CacheAwareParameters, EXPECTED_WAIT_DEFAULTS } from '../policy-parameters.ts';
+import { contenders, HotGate, meanLoad } from './hot-gate.ts';
+import { KvPressure } from './kv-pressure.ts';
+import { decayByBacklog, rankedGroup } from './overlap.ts';
+
+const NOBODY: readonly Worker[] = [];
+
+/**
+ * Chooses between the workers that hold a prefix and all others (policies 1.6.4). Expected wait decides in the end, with its
+ * built-in defaults and a ledger of its own (policies 1.6.2). O(eligible workers). Hot path.
+ */
+export class Affinity {
+  readonly #gate: HotGate;
+  readonly #pressure: KvPressure;
+  readonly #decay: number;
+  readonly #temperature: number;
+  readonly #blockSize: number;
+  readonly #wait = new ExpectedWait(EXPECTED_WAIT_DEFAULTS, 'current');
+
+  // The last choice, so that `next` goes on from it without another look at what is remembered.
+  #placement: Placement | null = null;
+  #holders = NOBODY;
+  #units = 0;
+
+  constructor(parameters: CacheAwareParameters) {
+    this.#gate = new HotGate(parameters.balanceAbsThreshold, parameters.balanceRelThreshold);
+    this.#pressure = new KvPressure(parameters.overloadTokenUsageThreshold, parameters.balanceTokenUsageThreshold);
+    this.#decay = Math.fround(parameters.overlapDecay);
+    this.#temperature = Math.fround(parameters.selectionTemperature);
+    this.#blockSize = parameters.blockSize;
+  }
+
+  /** True when the caches are in no state to attract anybody. */
+  underPressure(eligible: readonly Worker[]): boolean {
+    return this.#pressure.fires(eligible);
+  }
+
+  /** Whatever was remembered has no say. */
+  chooseAny(placement: Placement): Worker | null {
+    return this.chooseNear(placement, NOBODY, 0);
+  }
+
+  /**
+   * One of the holders, or another worker where they are too hot. The winner is credited with the request.
+   *
+   * @param holders eligible workers that hold the prefix
+   * @param units length of the prompt in characters or tokens
+   */
+  chooseNear(placement: Placement, holders: readonly Worker[], units: number): Worker | null {
+    this.#placement = placement;
+    this.#holders = holders;
+    this.#units = units;
+    const { candidates, random } = placement;
+    const requestTokens = placement.request.prompt.tokens?.length ?? 0;
+    const among = contenders(this.#ranked(holders, placement), candidates, this.#gate, meanOf(holders, candidates));
+    const only = among.length === 1 ? among[0] : undefined;
+    if (only === undefined) return this.#wait.choose(among, requestTokens, random);
+    // Credited also where there is no choice, or the holder of a hot prefix would look idle to all other prompts.
+    this.#wait.credit(only, requestTokens);
+    return only;
+  }
+
+  /** Goes on in the same order: see `Policy.next`. Where the last choice was another one, load alone decides. */
+  next(placement: Placement, taken: readonly Worker[]): Worker | null {
+    const { candidates, random } = placement;
+    const holders = placement === this.#placement ? without(this.#holders, taken) : NOBODY;
+    const among = contenders(this.#ranked(holders, placement), candidates, this.#gate, meanOf(holders, candidates));
+    return this.#wait.next(among, taken, random) ?? this.#wait.next(candidates, taken, random);
+  }
+
+  /** Without decay all holders of a tree score alike, which leaves nothing to rank. */
+  #ranked(holders: readonly Worker[], { random }: Placement): readonly Worker[] {
+    if (this.#decay === 0 || holders.length < 2) return holders;
+    const scores = holders.map(() => 1);
+    const blocks = Math.max(1, Math.floor(this.#units / this.#blockSize));
+    decayByBacklog(scores, holders, this.#decay, this.#blockSize, blocks);
+    return rankedGroup(holders, scores, this.#temperature, random);
+  }
+}
+
+/** Nobody asks for the mean when there is no holder. */
+function meanOf(holders: readonly Worker[], eligible: readonly Worker[]): number {
+  return holders.length === 0 ? 0 : meanLoad(eligible);
+}
+
+function without(workers: readonly Worker[], taken: readonly Worker[]): readonly Worker[] {
+  const left: Worker[] = [];
+  for (const worker of workers) if (!taken.includes(worker)) left.push(worker);
+  return left;
+}
