@@ -9,10 +9,17 @@ const STRING_ENDPOINTS = [CHAT, '/v1/completions', '/v1/messages', '/generate', 
 const LIST_ENDPOINTS = ['/rerank', '/v1/rerank'];
 const HEADER_ONLY_ENDPOINTS = ['/v1/messages/count_tokens', '/v1/responses', '/v1/interactions'];
 
-const read = (body: string | Buffer, path = CHAT, complete = true): BodyFields | BodyError =>
+/** What decides on the key and the model. */
+type KeyFields = Pick<BodyFields, 'kind' | 'rid' | 'model'>;
+
+const readWhole = (body: string | Buffer, path = CHAT, complete = true): BodyFields | BodyError =>
   readBody(Buffer.from(body), complete, endpointOf(path));
-const fields = (rid: string | null, model = ''): BodyFields => ({ kind: 'fields', rid, model });
-const messageOf = (result: BodyFields | BodyError): string => (result.kind === 'error' ? result.message : '');
+const fields = (rid: string | null, model = ''): KeyFields => ({ kind: 'fields', rid, model });
+const read = (body: string | Buffer, path = CHAT, complete = true): KeyFields | BodyError => {
+  const result = readWhole(body, path, complete);
+  return result.kind === 'error' ? result : fields(result.rid, result.model);
+};
+const messageOf = (result: KeyFields | BodyError): string => (result.kind === 'error' ? result.message : '');
 
 describe('sticky-sessions 2.1 body rid', () => {
   describe.each(STRING_ENDPOINTS)('%s', (path) => {
@@ -188,8 +195,40 @@ describe('model of a body', () => {
   });
 });
 
+describe('stream', () => {
+  it.each<[string, boolean | null]>([
+    ['{"stream":true}', true],
+    ['{"messages":[{"stream":false}],"stream" : true }', true],
+    ['{"stream":false}', false],
+    ['{"stream":null}', false],
+    ['{"stream":"true"}', false],
+    ['{"stream":1}', false],
+    ['{"stream":tru}', false],
+    ['{}', false],
+    ['{"messages":[{"stream":true}]}', false],
+  ])('of %s is %s', (body, streaming) => {
+    expect(readWhole(body)).toMatchObject({ streaming });
+  });
+
+  it.each<[string, boolean | null]>([
+    ['{"stream":true,"messages":[', true],
+    ['{"stream":false,"messages":[', false],
+    ['{"messages":[', null],
+    ['{"stream":tru', null],
+    ['{"stream":true', null],
+    ['{"rid":"a"}', false],
+  ])('of the beginning %s is %s', (body, streaming) => {
+    expect(readWhole(body, CHAT, false)).toMatchObject({ streaming });
+  });
+
+  it('is unknown where there is no JSON body', () => {
+    expect(readWhole('')).toMatchObject({ streaming: null, members: null });
+    expect(readWhole('{"stream":true}', '/v1/audio/transcriptions')).toMatchObject({ streaming: null, members: null });
+  });
+});
+
 describe('a prefix of a body (decisions 14)', () => {
-  it.each<[string, BodyFields]>([
+  it.each<[string, KeyFields]>([
     ['{"rid":"a","model":"m","messages":[{"con', fields('a', 'm')],
     ['{"rid":"a","mod', fields('a')],
     ['{"rid":"conv_t1', fields(null)],

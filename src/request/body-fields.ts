@@ -1,6 +1,7 @@
-/** What routing takes from a request body: `rid` and `model` (sticky-sessions 2.1, decisions 8 and 35). Hot path. */
+/** What routing takes from a request body, by one scan of it (sticky-sessions 2.1, decisions 8 and 35). Hot path. */
+import { BODY_MEMBERS, MODEL, RID, STREAM } from './body-members.ts';
 import type { Endpoint, RidRule } from './endpoint.ts';
-import { type JsonScan, MemberNames, scanObject } from './json-scanner.ts';
+import { type JsonScan, scanObject } from './json-scanner.ts';
 import { decodeString } from './json-string.ts';
 import { CLOSE_BRACKET, COMMA, JsonWalker, OPEN_BRACKET, QUOTE } from './json-walker.ts';
 
@@ -10,6 +11,10 @@ export interface BodyFields {
   readonly rid: string | null;
   /** Model as sent; empty for none. */
   readonly model: string;
+  /** Whether `stream` is true; null when that was not seen. */
+  readonly streaming: boolean | null;
+  /** Where its members stand, for the prompt; null when it has none to look at. */
+  readonly members: JsonScan | null;
 }
 
 /** A body that SMG refuses before routing. */
@@ -21,10 +26,7 @@ export interface BodyError {
   readonly message: string;
 }
 
-const RID = 0;
-const MODEL = 1;
-const WANTED = new MemberNames(['rid', 'model']);
-const NOTHING: BodyFields = { kind: 'fields', rid: null, model: '' };
+const NOTHING: BodyFields = { kind: 'fields', rid: null, model: '', streaming: null, members: null };
 
 /** A string, or that there is none (null), or why the member is refused. */
 type Text = string | null | BodyError;
@@ -37,13 +39,27 @@ type Text = string | null | BodyError;
  */
 export function readBody(bytes: Buffer, complete: boolean, endpoint: Endpoint): BodyFields | BodyError {
   if (!endpoint.isJson || bytes.length === 0) return NOTHING;
-  const scan = scanObject(bytes, WANTED);
+  const scan = scanObject(bytes, BODY_MEMBERS);
   if (scan.status !== 'object' && (complete || scan.status !== 'truncated')) return brokenBody(scan);
   const rid = endpoint.rid === 'none' ? null : ridOf(bytes, scan, endpoint.rid);
   if (isError(rid)) return rid;
   const model = endpoint.hasModel ? stringMember(bytes, scan, MODEL, 'model', 'a string or null') : null;
   if (isError(model)) return model;
-  return { kind: 'fields', rid: rid === '' ? null : rid, model: model ?? '' };
+  return {
+    kind: 'fields',
+    rid: rid === '' ? null : rid,
+    model: model ?? '',
+    streaming: streamingOf(bytes, scan),
+    members: scan,
+  };
+}
+
+/** Of a beginning without `stream`, nothing is known. */
+function streamingOf(bytes: Buffer, scan: JsonScan): boolean | null {
+  const start = scan.starts[STREAM] ?? -1;
+  const end = scan.ends[STREAM] ?? -1;
+  if (end < 0) return scan.status === 'truncated' ? null : false;
+  return isWord(bytes, start, end, 'true');
 }
 
 function ridOf(bytes: Buffer, scan: JsonScan, rule: RidRule): Text {
@@ -61,7 +77,7 @@ function stringMember(bytes: Buffer, scan: JsonScan, index: number, name: string
   if (repeat >= 0) return error(`duplicate member "${name}" at byte ${repeat} of the request body: send it once`);
   const start = scan.starts[index] ?? -1;
   const end = scan.ends[index] ?? -1;
-  if (end < 0 || isNull(bytes, start, end)) return null;
+  if (end < 0 || isWord(bytes, start, end, 'null')) return null;
   if (bytes[start] !== QUOTE) return wrongType(name, start, types);
   return decodeString(bytes, start, end) ?? wrongText(name, start);
 }
@@ -82,8 +98,8 @@ function firstOfList(bytes: Buffer, start: number, end: number): string | null {
   }
 }
 
-function isNull(bytes: Buffer, start: number, end: number): boolean {
-  return end - start === 4 && bytes[start] === 0x6e && bytes.toString('latin1', start, end) === 'null';
+function isWord(bytes: Buffer, start: number, end: number, word: 'null' | 'true'): boolean {
+  return end - start === 4 && bytes[start] === word.charCodeAt(0) && bytes.toString('latin1', start, end) === word;
 }
 
 function isError(value: Text): value is BodyError {

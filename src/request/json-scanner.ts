@@ -15,6 +15,7 @@ export type ScanStatus = 'object' | 'not_object' | 'malformed' | 'truncated';
 
 /** Result of a scan. Positions are byte offsets, -1 for none; the three lists are indexed as the wanted names. */
 export interface JsonScan {
+  readonly bytes: Buffer;
   readonly status: ScanStatus;
   /** Where the walk ended: for `not_object` and `malformed` the offending byte. */
   readonly offset: number;
@@ -64,14 +65,15 @@ export class MemberNames {
 
 /** Walks the whole of `bytes`, or up to where they stop being a JSON object. A UTF-8 byte order mark is passed over. */
 export function scanObject(bytes: Buffer, wanted: MemberNames): JsonScan {
-  const scan = new ObjectScan(wanted.names.length);
+  const scan = new ObjectScan(bytes, wanted.names.length);
   const walker = new JsonWalker(bytes, markLength(bytes));
-  scan.status = walkObject(walker, wanted, scan);
+  scan.status = walkBody(walker, wanted, scan);
   scan.offset = walker.at;
   return scan;
 }
 
 class ObjectScan implements JsonScan {
+  readonly bytes: Buffer;
   status: ScanStatus = 'truncated';
   offset = 0;
   expected = '';
@@ -79,7 +81,8 @@ class ObjectScan implements JsonScan {
   readonly ends: number[];
   readonly repeats: number[];
 
-  constructor(count: number) {
+  constructor(bytes: Buffer, count: number) {
+    this.bytes = bytes;
     this.starts = new Array<number>(count).fill(-1);
     this.ends = new Array<number>(count).fill(-1);
     this.repeats = new Array<number>(count).fill(-1);
@@ -93,13 +96,21 @@ class ObjectScan implements JsonScan {
   }
 }
 
-function walkObject(walker: JsonWalker, wanted: MemberNames, scan: ObjectScan): ScanStatus {
+function walkBody(walker: JsonWalker, wanted: MemberNames, scan: ObjectScan): ScanStatus {
   const first = walker.next();
   if (first < 0) return 'truncated';
   if (first !== OPEN_BRACE) {
     scan.expected = 'an opening brace';
     return 'not_object';
   }
+  const status = walkObject(walker, wanted, scan);
+  if (status !== 'object') return status;
+  const byte = walker.next();
+  return byte < 0 ? 'object' : scan.unexpected(byte, 'nothing after the object');
+}
+
+/** Moves from an opening brace behind its closing one; `object` when it is whole. */
+function walkObject(walker: JsonWalker, wanted: MemberNames, scan: ObjectScan): ScanStatus {
   walker.at++;
   let byte = walker.next();
   if (byte !== CLOSE_BRACE) {
@@ -113,8 +124,7 @@ function walkObject(walker: JsonWalker, wanted: MemberNames, scan: ObjectScan): 
     if (byte !== CLOSE_BRACE) return scan.unexpected(byte, 'a comma or a closing brace');
   }
   walker.at++;
-  byte = walker.next();
-  return byte < 0 ? 'object' : scan.unexpected(byte, 'nothing after the object');
+  return 'object';
 }
 
 /** Moves over one `"name": value`; `object` when it is whole. */
@@ -141,6 +151,45 @@ function walkMember(walker: JsonWalker, wanted: MemberNames, scan: ObjectScan): 
     }
   }
   return skipped === 'whole' ? 'object' : 'truncated';
+}
+
+/**
+ * Reads objects within a body, one after the other. It is made once for all bodies, so that a thousand messages cost no
+ * thousand results; what it found holds until it reads the next one.
+ */
+export class NestedObject {
+  readonly #wanted: MemberNames;
+  readonly #scan: ObjectScan;
+
+  /** @param names see `MemberNames` */
+  constructor(names: readonly string[]) {
+    this.#wanted = new MemberNames(names);
+    this.#scan = new ObjectScan(Buffer.alloc(0), names.length);
+  }
+
+  /**
+   * Moves the walker behind the value at which it stands. False when that is not whole; the members before the fault are
+   * found nevertheless. A value that is no object has none.
+   */
+  read(walker: JsonWalker): boolean {
+    const scan = this.#scan;
+    for (let i = 0; i < scan.starts.length; i++) {
+      scan.starts[i] = -1;
+      scan.ends[i] = -1;
+    }
+    if (walker.bytes[walker.at] !== OPEN_BRACE) return walker.skipValue() === 'whole';
+    return walkObject(walker, this.#wanted, scan) === 'object';
+  }
+
+  /** First byte of the first member of that name, -1 for none. */
+  start(index: number): number {
+    return this.#scan.starts[index] ?? -1;
+  }
+
+  /** Behind its last byte; -1 when it is cut, or there is none. */
+  end(index: number): number {
+    return this.#scan.ends[index] ?? -1;
+  }
 }
 
 const BYTE_ORDER_MARK: readonly number[] = [0xef, 0xbb, 0xbf];

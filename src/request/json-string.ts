@@ -23,20 +23,9 @@ function decodeEscaped(bytes: Buffer, start: number, end: number): string | null
   if (!isUtf8(bytes.subarray(start, end))) return null;
   try {
     const text: unknown = JSON.parse(bytes.toString('utf8', start, end));
-    return typeof text === 'string' && isWellFormed(text) ? text : null;
+    // Half a surrogate pair names no character and has no UTF-8 form.
+    return typeof text === 'string' && text.isWellFormed() ? text : null;
   } catch {
     return null;
   }
-}
-
-/** True when every surrogate has its other half: `"\ud800"` alone names no character and has no UTF-8 form. */
-function isWellFormed(text: string): boolean {
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code < 0xd800 || code > 0xdfff) continue;
-    const low = text.charCodeAt(i + 1);
-    if (code > 0xdbff || !(low >= 0xdc00 && low <= 0xdfff)) return false;
-    i++;
-  }
-  return true;
 }

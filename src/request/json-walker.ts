@@ -42,6 +42,23 @@ export class JsonWalker {
     return -1;
   }
 
+  /**
+   * From an opening bracket to the first element, false when there is none. With `nextElement`, which goes on from behind an
+   * element, this visits a list; what is no list ends the visit.
+   */
+  enterArray(): boolean {
+    if (this.bytes[this.at] !== OPEN_BRACKET) return false;
+    this.at++;
+    const byte = this.next();
+    return byte >= 0 && byte !== CLOSE_BRACKET;
+  }
+
+  nextElement(): boolean {
+    if (this.next() !== COMMA) return false;
+    this.at++;
+    return this.next() >= 0;
+  }
+
   /** Moves behind the value that starts here. */
   skipValue(): Skipped {
     const byte = this.bytes[this.at];
