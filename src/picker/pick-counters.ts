@@ -15,9 +15,16 @@ interface PlacedSeries {
   readonly model: string;
   readonly policy: string;
   readonly type: string;
-  readonly endpoint: string;
+  readonly endpoint: EndpointLabel;
   readonly selections: Cell;
-  readonly requests: Cell;
+  /** By `streaming`, made when first needed: a series that nothing moves would be exported. */
+  readonly requests: Record<StreamingLabel, Cell | null>;
+}
+
+type StreamingLabel = 'true' | 'false' | 'unknown';
+
+function streamingLabel(streaming: boolean | null): StreamingLabel {
+  return streaming === null ? 'unknown' : streaming ? 'true' : 'false';
 }
 
 export class PickCounters {
@@ -46,8 +53,12 @@ export class PickCounters {
     this.#metrics.partialBodies.cell().value += 1;
   }
 
-  /** One decision that holds, or one refusal by routing. */
-  outcome(outcome: Outcome, endpoint: EndpointLabel): void {
+  /**
+   * One decision that holds, or one refusal by routing.
+   *
+   * @param streaming whether a streamed answer is asked for; null when that is not known
+   */
+  outcome(outcome: Outcome, endpoint: EndpointLabel, streaming: boolean | null): void {
     const trail = outcome.trail;
     if (trail.stickyBranch !== null) this.#sticky[trail.stickyBranch].value += 1;
     if (trail.ringBranch !== null) this.#ring[trail.ringBranch].value += 1;
@@ -56,7 +67,7 @@ export class PickCounters {
     if (outcome.kind === 'placed') {
       const series = this.#seriesOf(outcome, endpoint);
       series.selections.value += 1;
-      series.requests.value += 1;
+      this.#requestsOf(series, streamingLabel(streaming)).value += 1;
     } else {
       // The name of a model that nobody serves is the client's text, which may not become a series.
       const model = outcome.reason === 'model_not_found' ? 'other' : outcome.model;
@@ -76,16 +87,24 @@ export class PickCounters {
     ) {
       return last;
     }
-    const { workerSelections, routerRequests } = this.#metrics;
+    const { workerSelections } = this.#metrics;
     this.#last = {
       model,
       policy,
       type,
       endpoint,
       selections: workerSelections.cell(type, 'http', model, policy),
-      requests: routerRequests.cell('http', 'regular', 'http', model, endpoint, 'unknown'),
+      requests: { true: null, false: null, unknown: null },
     };
     return this.#last;
+  }
+
+  #requestsOf({ requests, model, endpoint }: PlacedSeries, streaming: StreamingLabel): Cell {
+    const known = requests[streaming];
+    if (known !== null) return known;
+    const cell = this.#metrics.routerRequests.cell('http', 'regular', 'http', model, endpoint, streaming);
+    requests[streaming] = cell;
+    return cell;
   }
 
   invalid(endpoint: EndpointLabel): void {

@@ -6,9 +6,10 @@ import type { PinStore } from '../pins/pin-store.ts';
 import { readBody } from '../request/body-fields.ts';
 import type { BodyKind } from '../request/body-kind.ts';
 import { bodyKindOf, isIdentity } from '../request/body-kind.ts';
+import { BodyPrompt } from '../request/body-prompt.ts';
 import type { Endpoint } from '../request/endpoint.ts';
 import { endpointOf, requestIdPrefix } from '../request/endpoint.ts';
-import { NO_PROMPT } from '../request/prompt.ts';
+import type { JsonScan } from '../request/json-scanner.ts';
 import type { RequestHead } from '../request/request-head.ts';
 import type { RequestIds } from '../request/request-id.ts';
 import { findRequestId } from '../request/request-id.ts';
@@ -59,6 +60,12 @@ export interface PickerParts {
   readonly envoyKnows: (address: string) => boolean;
   /** Told of a failure inside a decision; the request goes on without a pick. */
   readonly onFailure: (error: unknown) => void;
+}
+
+/** What was read of a request. Routing sees no more of it than it needs. */
+interface ReadRequest extends RoutingRequest {
+  /** Whether it asks for a streamed answer; null where its body does not say. */
+  readonly streaming: boolean | null;
 }
 
 /** A decision is made anew when another writer's pin came first; a store that never agrees must not loop. */
@@ -146,16 +153,19 @@ export class Picker {
     if (seen > config.maxPayloadBytes) return this.#refuseInvalid(head, tooLarge(config.maxPayloadBytes, requestId));
 
     let rid: string | null = null;
+    let members: JsonScan | null = null;
+    let streaming: boolean | null = null;
     // Until the body says more: the model that nobody needs to name.
     let model = this.#parts.fleet.current.soleModel;
     if (body !== null && this.#isReadable(head, body, endpoint)) {
       const fields = readBody(body.bytes, body.complete, endpoint);
       if (fields.kind === 'error') return this.#refuseInvalid(head, badBody(fields, requestId));
-      rid = fields.rid;
+      ({ rid, members, streaming } = fields);
       if (body.complete || fields.model !== '') model = fields.model;
     }
     const ridKey = rid !== null && config.readsRid ? ridKeyOf(rid) : null;
-    return this.#place({ head, model, ridKey, prompt: NO_PROMPT }, facts, requestId, requestIdToSet, now, 1);
+    const prompt = new BodyPrompt(head, endpoint.kind, members);
+    return this.#place({ head, model, ridKey, prompt, streaming }, facts, requestId, requestIdToSet, now, 1);
   }
 
   /** Counts a body whose bytes cannot tell anything (decisions 35) and one that was cut. */
@@ -172,7 +182,7 @@ export class Picker {
   }
 
   #place(
-    request: RoutingRequest,
+    request: ReadRequest,
     facts: StreamFacts,
     requestId: string,
     requestIdToSet: string | null,
@@ -184,7 +194,7 @@ export class Picker {
     const outcome = this.#strictlyKnown(this.#config.router.decide(request, snapshot, now, random));
     if (outcome.kind === 'refused') {
       if (this.#isPremature(outcome, request.head)) return this.#pass('not_settled');
-      this.#parts.counters.outcome(outcome, endpointLabel(request.head.path));
+      this.#parts.counters.outcome(outcome, endpointLabel(request.head.path), request.streaming);
       this.#parts.counters.refused(outcome.reason);
       const style = this.#config.errorStyle ?? (facts.endpointPicker ? 'epp' : 'smg');
       return refusalOf(outcome, style, requestId);
@@ -225,7 +235,7 @@ export class Picker {
 
   #placed(
     decision: Decision,
-    request: RoutingRequest,
+    request: ReadRequest,
     facts: StreamFacts,
     requestIdToSet: string | null,
     now: number,
@@ -242,7 +252,7 @@ export class Picker {
       now,
       periodicLogMs: facts.periodicLogMs,
     });
-    this.#parts.counters.outcome(decision, endpoint);
+    this.#parts.counters.outcome(decision, endpoint, request.streaming);
     logDecision(this.#parts.log, pickId, decision);
     return {
       kind: 'pick',
