@@ -1,6 +1,12 @@
 /** Counting of decisions. The series that every request moves are looked up once, here. */
-import type { Decision, Outcome } from '../routing/decision.ts';
-import { KEY_SOURCES, RING_BRANCHES, STICKY_BRANCHES } from '../routing/decision.ts';
+import type { CacheBranch, Decision, Outcome } from '../routing/decision.ts';
+import {
+  CACHE_INDEX_BRANCHES,
+  KEY_SOURCES,
+  RING_BRANCHES,
+  STICKY_BRANCHES,
+  TREE_BRANCHES,
+} from '../routing/decision.ts';
 import type { EndpointLabel } from '../telemetry/endpoint-label.ts';
 import type { Cell, HistogramCell } from '../telemetry/instruments.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -31,6 +37,9 @@ export class PickCounters {
   readonly #metrics: Metrics;
   readonly #sticky: Readonly<Record<(typeof STICKY_BRANCHES)[number], Cell>>;
   readonly #ring: Readonly<Record<(typeof RING_BRANCHES)[number], Cell>>;
+  readonly #trees: ReadonlyMap<string, Cell>;
+  readonly #cacheIndex: ReadonlyMap<string, Cell>;
+  readonly #matchRatio: HistogramCell;
   readonly #source: Readonly<Record<(typeof KEY_SOURCES)[number], Cell>>;
   readonly #fromHeaders: HistogramCell;
   readonly #fromBody: HistogramCell;
@@ -40,6 +49,11 @@ export class PickCounters {
     this.#metrics = metrics;
     this.#sticky = cells(STICKY_BRANCHES, (branch) => metrics.manualBranches.cell(branch));
     this.#ring = cells(RING_BRANCHES, (branch) => metrics.consistentHashingBranches.cell(branch));
+    this.#trees = new Map(TREE_BRANCHES.map((branch) => [branch, metrics.cacheAwareBranches.cell(branch)]));
+    this.#cacheIndex = new Map(
+      CACHE_INDEX_BRANCHES.map((branch) => [branch, metrics.cacheIndexBranches.cell(branch)]),
+    );
+    this.#matchRatio = metrics.cacheAwareMatchRatio.cell();
     this.#source = cells(KEY_SOURCES, (source) => metrics.routingKeySources.cell(source));
     this.#fromHeaders = metrics.decisionSeconds.cell('headers');
     this.#fromBody = metrics.decisionSeconds.cell('body');
@@ -62,6 +76,7 @@ export class PickCounters {
     const trail = outcome.trail;
     if (trail.stickyBranch !== null) this.#sticky[trail.stickyBranch].value += 1;
     if (trail.ringBranch !== null) this.#ring[trail.ringBranch].value += 1;
+    if (trail.cacheBranch !== null) this.#cacheDecision(trail.cacheBranch, trail.matchRatio);
     if (trail.keySource !== null) this.#source[trail.keySource].value += 1;
     const metrics = this.#metrics;
     if (outcome.kind === 'placed') {
@@ -73,6 +88,13 @@ export class PickCounters {
       const model = outcome.reason === 'model_not_found' ? 'other' : outcome.model;
       metrics.routerRequestErrors.cell('http', 'regular', 'http', model, endpoint, 'no_workers').value += 1;
     }
+  }
+
+  /** Only what a tree decided has a ratio, and only that is counted by SMG (policies 8.3). */
+  #cacheDecision(branch: CacheBranch, ratio: number): void {
+    const cell = (ratio < 0 ? this.#cacheIndex : this.#trees).get(branch);
+    if (cell !== undefined) cell.value += 1;
+    if (ratio >= 0) this.#matchRatio.observe(ratio);
   }
 
   /** Most requests move the series of the one before. */

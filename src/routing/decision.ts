@@ -26,21 +26,20 @@ export type RingBranch = (typeof RING_BRANCHES)[number];
 export const KEY_SOURCES = ['rid', 'header'] as const;
 export type KeySource = (typeof KEY_SOURCES)[number];
 
-/**
- * How `cache_aware` came to its worker (policies 1.6.10). The first four, of the trees, are label values of
- * `smg_cache_aware_policy_branch_total`.
- */
-export const CACHE_BRANCHES = [
-  'tree_match',
-  'spill',
-  'expected_wait_fallback',
-  'first_healthy_fallback',
-  'kv_pressure_expected_wait',
+/** Label values of `smg_cache_aware_policy_branch_total`, which counts what the trees decided. */
+export const TREE_BRANCHES = ['tree_match', 'spill', 'expected_wait_fallback', 'first_healthy_fallback'] as const;
+
+/** What `cache_aware` decided without the trees: by its hash index, or by load alone under KV pressure. */
+export const CACHE_INDEX_BRANCHES = [
   'hash_hit',
   'hash_spill',
   'short_request',
+  'expected_wait_fallback',
+  'kv_pressure_expected_wait',
 ] as const;
-export type CacheBranch = (typeof CACHE_BRANCHES)[number];
+
+/** How `cache_aware` came to its worker (policies 1.6.10). The trees were asked where the trail has a match ratio. */
+export type CacheBranch = (typeof TREE_BRANCHES)[number] | (typeof CACHE_INDEX_BRANCHES)[number];
 
 /** Label values of `smg_prefix_hash_policy_branch_total`. */
 export const PREFIX_BRANCHES = [

@@ -1,4 +1,5 @@
 /** The service's own metrics (interface 11, envoy 1 rule 25). */
+import { CACHE_INDEX_BRANCHES } from '../routing/decision.ts';
 import type { HttpErrorCode } from '../util/error-codes.ts';
 import { counter, gauge, histogram, label } from './definition.ts';
 
@@ -110,6 +111,12 @@ export const OWN_METRICS = {
   passes: counter('smg_envoy_fail_open_total', 'Requests let through without a pick, for Envoy to place, by reason.', [
     label('reason', PASS_REASONS),
   ]),
+
+  cacheIndexBranches: counter(
+    'smg_envoy_cache_index_branch_total',
+    'Decisions of the cache_aware policy without its trees: by the hash index, or by load alone under KV pressure.',
+    [label('branch', CACHE_INDEX_BRANCHES)],
+  ),
 
   pins: gauge('smg_envoy_pins', 'Sticky keys remembered, by store.', [store]),
   pinEvictions: counter('smg_envoy_pin_evictions_total', 'Pins that left because the store was full.', [store]),

@@ -5,7 +5,7 @@
 
 import type { BodyReason } from '../routing/body-reason.ts';
 import { BODY_REASONS } from '../routing/body-reason.ts';
-import { KEY_SOURCES, RING_BRANCHES, STICKY_BRANCHES } from '../routing/decision.ts';
+import { KEY_SOURCES, RING_BRANCHES, STICKY_BRANCHES, TREE_BRANCHES } from '../routing/decision.ts';
 import { POLICY_NAMES } from '../routing/policy-name.ts';
 import { counter, gauge, histogram, label } from './definition.ts';
 import { ENDPOINT_LABELS } from './endpoint-label.ts';
@@ -61,6 +61,27 @@ export const SMG_METRICS = {
     'Decisions of the consistent_hashing policy, by what decided.',
     [label('branch', RING_BRANCHES)],
   ),
+  cacheAwareBranches: counter(
+    'smg_cache_aware_policy_branch_total',
+    'Decisions of the cache_aware policy that its trees made, by what decided.',
+    [label('branch', TREE_BRANCHES)],
+  ),
+  cacheAwareMatchRatio: histogram(
+    'smg_cache_aware_match_ratio',
+    'Share of each prompt that a tree of the cache_aware policy knew.',
+    [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1],
+    [],
+  ),
+  cacheTreeChars: gauge('smg_cache_tree_chars', 'Characters in the text tree of a model, summed over workers.', [
+    model,
+  ]),
+  cacheTreeTokens: gauge('smg_cache_tree_tokens', 'Tokens in the token tree of a model, summed over workers.', [model]),
+  cacheTreeTenants: gauge(
+    'smg_cache_tree_tenants',
+    'Workers in a tree of a model: of the text tree all that are registered, of the token tree those that hold something.',
+    [model, label('tree', ['string', 'token'])],
+  ),
+  cachePlacementEntries: gauge('smg_cache_placement_entries', 'Entries in the hash index of a model.', [model]),
   workerSelections: counter('smg_worker_selection_total', 'Workers selected.', [
     workerType,
     connectionMode,
