@@ -23,6 +23,7 @@ export const BUILT_POLICY_NAMES = [
   'least_load',
   'prefix_hash',
   'consistent_hashing',
+  'bucket',
   'manual',
 ] as const satisfies readonly PolicyName[];
 export type BuiltPolicyName = (typeof BUILT_POLICY_NAMES)[number];

@@ -1,6 +1,7 @@
 import type { Policy } from '../policy.ts';
 import type { BuiltPolicyName } from '../policy-name.ts';
 import type { PolicyOptions } from '../policy-parameters.ts';
+import { BucketPolicy } from './bucket.ts';
 import { ConsistentHashingPolicy } from './consistent-hashing.ts';
 import { LeastLoadPolicy } from './least-load.ts';
 import { createManualPolicy } from './manual.ts';
@@ -27,6 +28,8 @@ export function createPolicy(name: BuiltPolicyName, options: PolicyOptions): Pol
       return new PrefixHashPolicy(options.prefixHash, options.keys);
     case 'consistent_hashing':
       return new ConsistentHashingPolicy(options.keys);
+    case 'bucket':
+      return new BucketPolicy(options.bucket);
     case 'manual':
       return createManualPolicy(options.manualMode);
   }

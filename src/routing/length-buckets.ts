@@ -1,0 +1,142 @@
+import { type Random, randomBelow } from '../util/random.ts';
+import type { Worker } from '../workers/worker.ts';
+import { evenBounds, firstBounds } from './length-bounds.ts';
+import { LengthWindow, type Tally } from './length-window.ts';
+import type { BucketParameters } from './policy-parameters.ts';
+
+const NOBODY: readonly Worker[] = [];
+
+/**
+ * The workers of one model, each with a range of prompt lengths that follows the traffic (policies 1.9). Mended against SMG:
+ * a change of the membership takes the traffic at hand into account, requests leave the window by time alone, and only
+ * candidates are compared and chosen.
+ */
+export class LengthBuckets {
+  readonly #parameters: BucketParameters;
+  readonly #window: LengthWindow;
+  #memberIds: readonly string[] = [];
+  #tallies = new Map<string, Tally>();
+  /** The tallies of lists of candidates, in their order. */
+  #columns = new WeakMap<readonly Worker[], readonly Tally[]>();
+  #bounds: Float64Array = new Float64Array();
+  /** Load of a worker that the bounds were made for; 0: not yet for any. */
+  #share = 0;
+  #adjustedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(parameters: BucketParameters) {
+    this.#parameters = parameters;
+    this.#window = new LengthWindow(parameters.adjustIntervalMs);
+  }
+
+  /** Upper bounds of the members' ranges, in their order. */
+  get bounds(): readonly number[] {
+    return [...this.#bounds];
+  }
+
+  /**
+   * The candidate that a prompt of that length belongs to, which then counts on it. Null only without candidates.
+   *
+   * @param memberIds the same array as long as the membership is the same
+   * @param now milliseconds, monotonic
+   */
+  choose(
+    memberIds: readonly string[],
+    candidates: readonly Worker[],
+    length: number,
+    now: number,
+    random: Random,
+  ): Worker | null {
+    this.#window.expire(now);
+    if (memberIds !== this.#memberIds) this.#follow(memberIds, now);
+    if (now - this.#adjustedAt >= this.#parameters.adjustIntervalMs) this.adjust(now);
+    const column = this.#columnOf(candidates);
+    const owned = this.#imbalanced(column) ? -1 : this.#ownedAt(column, length);
+    const place = owned >= 0 ? owned : leastAt(candidates, column, NOBODY, random);
+    const tally = column[place];
+    if (tally !== undefined) this.#window.add(length, now, tally);
+    return candidates[place] ?? null;
+  }
+
+  /** The candidate with the least in the window that is not in `taken`, null when none is left. Counts nothing. */
+  next(candidates: readonly Worker[], taken: readonly Worker[], random: Random): Worker | null {
+    return candidates[leastAt(candidates, this.#columnOf(candidates), taken, random)] ?? null;
+  }
+
+  /** Makes the ranges anew when a worker's share of the window has changed to more than double or less than half. */
+  adjust(now: number): void {
+    this.#adjustedAt = now;
+    const workers = this.#bounds.length;
+    if (this.#window.size === 0 || workers === 0) return;
+    const share = Math.floor(this.#window.total / workers);
+    if (this.#share !== 0 && share <= 2 * this.#share && this.#share <= 2 * share) return;
+    this.#share = share;
+    this.#bounds = evenBounds(this.#window.sortedLengths(), share, workers);
+  }
+
+  #follow(memberIds: readonly string[], now: number): void {
+    const same = memberIds.length === this.#memberIds.length && memberIds.every((id, i) => id === this.#memberIds[i]);
+    this.#memberIds = memberIds;
+    if (same) return;
+    this.#tallies = new Map(memberIds.map((id) => [id, this.#tallies.get(id) ?? { sum: 0 }]));
+    this.#columns = new WeakMap();
+    this.#bounds = firstBounds(memberIds.length);
+    this.#share = 0;
+    this.adjust(now);
+  }
+
+  /** One worker has much more than another, both by difference and by ratio. */
+  #imbalanced(column: readonly Tally[]): boolean {
+    let least = Number.POSITIVE_INFINITY;
+    let most = 0;
+    for (const { sum } of column) {
+      if (sum < least) least = sum;
+      if (sum > most) most = sum;
+    }
+    const { balanceAbsThreshold, balanceRelThreshold } = this.#parameters;
+    return (
+      most - least > balanceAbsThreshold &&
+      Math.fround(most) > Math.fround(Math.fround(balanceRelThreshold) * Math.fround(least))
+    );
+  }
+
+  /** Place among the candidates of the owner of that length; -1 when it is none of them. */
+  #ownedAt(column: readonly Tally[], length: number): number {
+    const bounds = this.#bounds;
+    let bucket = 0;
+    while (bucket < bounds.length - 1 && length > (bounds[bucket] ?? 0)) bucket++;
+    const owner = this.#tallies.get(this.#memberIds[bucket] ?? '');
+    return owner === undefined ? -1 : column.indexOf(owner);
+  }
+
+  #columnOf(candidates: readonly Worker[]): readonly Tally[] {
+    const known = this.#columns.get(candidates);
+    if (known !== undefined) return known;
+    const column = candidates.map((worker) => this.#tallies.get(worker.id) ?? { sum: 0 });
+    this.#columns.set(candidates, column);
+    return column;
+  }
+}
+
+/** Place of the worker with the smallest tally; each of equal ones is as likely. -1 when all are taken. */
+function leastAt(
+  candidates: readonly Worker[],
+  column: readonly Tally[],
+  taken: readonly Worker[],
+  random: Random,
+): number {
+  let found = -1;
+  let least = Number.POSITIVE_INFINITY;
+  let ties = 0;
+  for (let i = 0; i < candidates.length; i++) {
+    const worker = candidates[i];
+    const sum = column[i]?.sum ?? 0;
+    if (worker === undefined || sum > least || taken.includes(worker)) continue;
+    if (sum < least) {
+      least = sum;
+      ties = 0;
+    }
+    ties++;
+    if (ties === 1 || randomBelow(random, ties) === 0) found = i;
+  }
+  return found;
+}
