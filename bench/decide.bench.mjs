@@ -5,7 +5,8 @@
  */
 const root = process.env.DIST ?? '../dist';
 const { MemoryPinStore } = await import(`${root}/pins/memory-pin-store.js`);
-const { createPolicy } = await import(`${root}/routing/policies/create-policy.js`);
+const { ModelPolicies } = await import(`${root}/routing/model-policies.js`);
+const { STRUCT_DEFAULTS } = await import(`${root}/routing/policy-parameters.js`);
 const { createRouter } = await import(`${root}/routing/router.js`);
 
 const DECISIONS = 300_000;
@@ -41,13 +42,17 @@ for (const name of ['round_robin', 'random', 'manual', 'consistent_hashing']) {
     const keys = { override, order: 'rid-first', headers: ['x-smg-routing-key'], implicitHeaders: [] };
     const pins = new MemoryPinStore({ maxPins: 1_000_000 });
     const router = createRouter({
-      policy: createPolicy(name, { keys, manualMode: 'random' }),
+      policies: new ModelPolicies({ name, options: { ...STRUCT_DEFAULTS, keys } }),
       pins,
       keys,
       overrideMode: 'delegate',
       manualMode: 'random',
       inflightCap: 2,
+      pinLoadFactor: 0,
+      failback: 'as-smg',
       fallbacks: 2,
+      shed: true,
+      learnFromPins: false,
     });
     const run = (count) => {
       for (let i = 0; i < count; i++) {

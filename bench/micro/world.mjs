@@ -12,7 +12,8 @@ const { Picker } = await dist('picker/picker');
 const { MemoryPinStore } = await dist('pins/memory-pin-store');
 const { RequestIds } = await dist('request/request-id');
 const { extProcObserver } = await dist('service/observers');
-const { pickerConfigOf } = await dist('service/picker-config');
+const { ModelPolicies } = await dist('routing/model-policies');
+const { gatewayPolicyOf, pickerConfigOf } = await dist('service/picker-config');
 const { createLog } = await dist('telemetry/log');
 const { createMetrics } = await dist('telemetry/metrics');
 const { InFlightLedger } = await dist('workers/in-flight-ledger');
@@ -51,7 +52,10 @@ export function createWorld(workers, env) {
   const pins = new MemoryPinStore({ maxPins: 1_000_000 });
   const ledger = new InFlightLedger({ workerById: (id) => registry.current.byId(id) });
   const metrics = createMetrics();
-  const config = pickerConfigOf(result.loaded.settings, pins, null);
+  const { settings } = result.loaded;
+  const policies = new ModelPolicies(gatewayPolicyOf(settings));
+  policies.follow(registry.current);
+  const config = pickerConfigOf(settings, pins, policies);
   const failed = (error) => {
     throw error;
   };

@@ -78,12 +78,14 @@ export class PickCounters {
     if (trail.ringBranch !== null) this.#ring[trail.ringBranch].value += 1;
     if (trail.cacheBranch !== null) this.#cacheDecision(trail.cacheBranch, trail.matchRatio);
     if (trail.keySource !== null) this.#source[trail.keySource].value += 1;
+    if (trail.pastVeto) this.#metrics.overloadFallbacks.cell('selection').value += 1;
     const metrics = this.#metrics;
     if (outcome.kind === 'placed') {
       const series = this.#seriesOf(outcome, endpoint);
       series.selections.value += 1;
       this.#requestsOf(series, streamingLabel(streaming)).value += 1;
     } else {
+      if (outcome.reason === 'worker_overload_protection_shed') metrics.overloadSheds.cell('selection').value += 1;
       // The name of a model that nobody serves is the client's text, which may not become a series.
       const model = outcome.reason === 'model_not_found' ? 'other' : outcome.model;
       metrics.routerRequestErrors.cell('http', 'regular', 'http', model, endpoint, 'no_workers').value += 1;

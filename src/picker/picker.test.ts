@@ -267,7 +267,7 @@ describe('a failure inside', () => {
     const boom = new Error('boom');
     const bench = new PickerBench({
       router: (real) => ({
-        policy: real.policy,
+        policies: real.policies,
         bodyNeed: () => null,
         afterServed: () => null,
         decide: () => {
@@ -336,14 +336,7 @@ it('a reconfigured picker decides by the new rules from the next request on', ()
   const bench = new PickerBench().ready(1);
   const other = new PickerBench({ config: { maxPayloadBytes: 10 } });
 
-  bench.picker.reconfigure({
-    router: other.picker.router,
-    readsRid: true,
-    maxPayloadBytes: 10,
-    requestIdHeaders: ['x-trace'],
-    errorStyle: null,
-    decisionHeader: false,
-  });
+  bench.picker.reconfigure({ ...other.config, requestIdHeaders: ['x-trace'] });
 
   expect(bench.refusal({ text: 'longer than ten' }, { headers: [['x-trace', 't']] })).toMatchObject({
     status: 413,

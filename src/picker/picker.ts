@@ -43,6 +43,10 @@ export interface PickerConfig {
   /** Null: by stream (decisions 13). */
   readonly errorStyle: ErrorStyle | null;
   readonly decisionHeader: boolean;
+  /** `retry-after` of a request that is shed: the time to the next load reports, in whole seconds (sticky-sessions 7.2). */
+  readonly shedRetryAfterSecs: number;
+  /** Further names of models, each with the model it stands for (policies 2.4). */
+  readonly modelAliases: ReadonlyMap<string, string>;
 }
 
 export interface PickerParts {
@@ -161,7 +165,7 @@ export class Picker {
       const fields = readBody(body.bytes, body.complete, endpoint);
       if (fields.kind === 'error') return this.#refuseInvalid(head, badBody(fields, requestId));
       ({ rid, members, streaming } = fields);
-      if (body.complete || fields.model !== '') model = fields.model;
+      if (body.complete || fields.model !== '') model = config.modelAliases.get(fields.model) ?? fields.model;
     }
     const ridKey = rid !== null && config.readsRid ? ridKeyOf(rid) : null;
     const prompt = new BodyPrompt(head, endpoint.kind, members);
@@ -197,7 +201,7 @@ export class Picker {
       this.#parts.counters.outcome(outcome, endpointLabel(request.head.path), request.streaming);
       this.#parts.counters.refused(outcome.reason);
       const style = this.#config.errorStyle ?? (facts.endpointPicker ? 'epp' : 'smg');
-      return refusalOf(outcome, style, requestId);
+      return refusalOf(outcome, style, requestId, this.#config.shedRetryAfterSecs);
     }
     const write = outcome.write;
     if (write === null) return this.#placed(outcome, request, facts, requestIdToSet, now);

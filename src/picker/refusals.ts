@@ -6,10 +6,21 @@ import type { RefusalAnswer } from './answer.ts';
 /** `smg`: SMG's statuses; `epp`: those of the Endpoint Picker Protocol. */
 export type ErrorStyle = 'smg' | 'epp';
 
-export function refusalOf(refusal: Refusal, style: ErrorStyle, requestId: string): RefusalAnswer {
+/** @param shedRetryAfterSecs when a request that is shed may come again */
+export function refusalOf(
+  refusal: Refusal,
+  style: ErrorStyle,
+  requestId: string,
+  shedRetryAfterSecs: number,
+): RefusalAnswer {
   if (refusal.reason === 'model_not_found') {
     const status = style === 'epp' ? 503 : 404;
     return answer(status, refusal.reason, `No worker available for model '${shortened(refusal.model)}'`, requestId);
+  }
+  if (refusal.reason === 'worker_overload_protection_shed') {
+    const message = `All workers for model '${shortened(refusal.model)}' are overloaded`;
+    const shed = answer(style === 'epp' ? 429 : 503, refusal.reason, message, requestId);
+    return { ...shed, retryAfterSecs: Math.max(1, shedRetryAfterSecs) };
   }
   const message = 'All workers are unavailable (circuit breaker open or unhealthy)';
   return answer(503, refusal.reason, message, requestId);

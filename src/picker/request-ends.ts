@@ -76,7 +76,7 @@ export class RequestEnds {
     // Placed anew while this request ran: the newer word counts.
     const holder = pin.candidates.find((id) => fleet.current.byId(id)?.keepsPins);
     if (holder !== undefined && holder !== entry.worker.id) return;
-    const candidates = router().afterServed(pin.candidates, served.id);
+    const candidates = router().afterServed(entry.pinKey, pin.candidates, served.id);
     if (candidates === null) return;
     metrics.pinMoves.cell('memory').value += 1;
     const held = pins.put(entry.pinKey, candidates, pin.version, now);

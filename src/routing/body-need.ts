@@ -1,20 +1,36 @@
+import type { PinStore } from '../pins/pin-store.ts';
 import type { RequestHead } from '../request/request-head.ts';
 import { readRoutingTokens } from '../request/routing-tokens.ts';
 import { readTargetWorker } from '../request/target-worker.ts';
-import type { WorkerSnapshot } from '../workers/snapshot.ts';
+import type { Pool, WorkerSnapshot } from '../workers/snapshot.ts';
 import type { BodyReason } from './body-reason.ts';
+import type { ModelPolicies } from './model-policies.ts';
+import { overridePinKey } from './pin-key.ts';
 import type { Policy } from './policy.ts';
-import type { HeaderKeyReader, KeyRules } from './routing-keys.ts';
+import { type KeyRules, readListedKey } from './routing-keys.ts';
+import type { Stickiness, StickinessByPolicy } from './stickiness.ts';
+import { pinDecides } from './sticky.ts';
 
 /** What a decision wants of a body; null when the headers suffice. */
 export type BodyNeed = Extract<BodyReason, 'routing_key_override' | 'policy_needs_text' | 'model_ambiguous'> | null;
+
+/** What the answer depends on besides the request and the fleet. */
+export interface BodyNeedRules {
+  readonly keys: KeyRules;
+  readonly policies: ModelPolicies;
+  readonly stickiness: StickinessByPolicy;
+  readonly pins: Pick<PinStore, 'peek'>;
+}
 
 /**
  * Whether a request can be placed by its headers alone (sticky-sessions 4.2 in the form of 11.2). First match wins:
  *
  * 1. the override is on, and a `rid` would beat what the headers say (a target worker beats every key);
- * 2. the policy needs the prompt, and no valid token hint stands in for it;
- * 3. the model decides on the pool (decisions 18).
+ * 2. the policy needs the prompt, unless a valid token hint stands in for it, or a key from the headers decides without it;
+ * 3. the model decides on the pool (decisions 18), or on the policy.
+ *
+ * Where the model is not certain before the body is read, row 2 goes by all policies that any model has. Changes nothing: a
+ * pin that decides now may be gone when the request is placed, and then the policy places it without its prompt.
  *
  * @param ridReadable false where the endpoint has no `rid` (sticky-sessions 2.1)
  */
@@ -22,17 +38,45 @@ export function bodyNeedOf(
   head: RequestHead,
   snapshot: WorkerSnapshot,
   ridReadable: boolean,
-  rules: KeyRules,
-  readHeader: HeaderKeyReader,
-  policy: Policy,
+  rules: BodyNeedRules,
 ): BodyNeed {
-  if (ridReadable && ridMayDecide(head, rules, readHeader, policy)) return 'routing_key_override';
-  if (policy.needsPrompt && readRoutingTokens(head) === null) return 'policy_needs_text';
-  return snapshot.uniform ? null : 'model_ambiguous';
+  const { policies } = rules;
+  const pool = certainPool(snapshot, policies);
+  const policy = pool === undefined ? policies.standard : policies.of(pool);
+  const above = rules.stickiness.of(policy.name);
+  if (ridReadable && ridMayDecide(head, rules.keys, above, policy)) return 'routing_key_override';
+  if (pool === undefined) {
+    const text = policies.all.some((each) => each.needsPrompt) && readRoutingTokens(head) === null;
+    return text ? 'policy_needs_text' : 'model_ambiguous';
+  }
+  return promptDecides(head, pool, policy, above, rules) ? 'policy_needs_text' : null;
 }
 
-function ridMayDecide(head: RequestHead, rules: KeyRules, readHeader: HeaderKeyReader, policy: Policy): boolean {
-  if (!rules.override || rules.order === 'header-only') return false;
+/** The pool of a request whose body was not read, if no body could make it another one. */
+function certainPool(snapshot: WorkerSnapshot, policies: ModelPolicies): Pool | undefined {
+  if (!snapshot.uniform) return undefined;
+  // Models that share their workers may still have policies of their own.
+  if (!policies.single && snapshot.soleModel === '' && snapshot.models.length > 0) return undefined;
+  return snapshot.pool(snapshot.soleModel);
+}
+
+function ridMayDecide(head: RequestHead, keys: KeyRules, { readHeader }: Stickiness, policy: Policy): boolean {
+  if (!keys.override || keys.order === 'header-only') return false;
   if (policy.name === 'consistent_hashing' && readTargetWorker(head) !== null) return false;
-  return rules.order === 'rid-first' || readHeader(head, rules) === null;
+  return keys.order === 'rid-first' || readHeader(head, keys) === null;
+}
+
+function promptDecides(
+  head: RequestHead,
+  pool: Pool,
+  policy: Policy,
+  above: Stickiness,
+  { keys, pins }: BodyNeedRules,
+): boolean {
+  if (!policy.needsPrompt || readRoutingTokens(head) !== null) return false;
+  const key = above.kind === 'override' || policy.name === 'prefix_hash' ? readListedKey(head, keys) : null;
+  if (key === null) return true;
+  // It hashes a key of the headers instead of the prompt, also for the first placement (sticky-sessions 3.2, 5).
+  if (policy.name === 'prefix_hash') return false;
+  return !pinDecides(above.rules, pins, overridePinKey(pool.model, 'single', key), key, pool);
 }

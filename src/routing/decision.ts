@@ -65,6 +65,8 @@ export interface Trail {
   prefixBranch: PrefixBranch | null;
   /** Where the override found its key; null without the override or without a key. */
   keySource: KeySource | null;
+  /** The worker is overloaded like all others of its model, and was chosen all the same (smg-observed 6). */
+  pastVeto: boolean;
 }
 
 /** A pin to be written for a decision to hold. */
@@ -103,6 +105,7 @@ export function newTrail(): Trail {
     matchRatio: -1,
     prefixBranch: null,
     keySource: null,
+    pastVeto: false,
   };
 }
 

@@ -16,11 +16,20 @@ export function overridePinKey(model: string, leg: Leg, key: string): string {
 }
 
 /**
- * Name under which `manual` stores a key: for all models alike (sticky-sessions 3.8). No key of the override begins with a
- * letter, so the two never meet in one store.
+ * Name under which `manual` stores a key: for all models alike (sticky-sessions 3.8), but apart for a model that has a
+ * `manual` of its own. No key of the override begins with a letter, so the two never meet in one store.
+ *
+ * @param model the model with a `manual` of its own; null for the gateway's
  */
-export function manualPinKey(leg: Leg, key: string): string {
-  return `manual:${LETTERS[leg]}:${key.length <= MAX_STORED_KEY ? key : digestOf(key)}`;
+export function manualPinKey(leg: Leg, key: string, model: string | null = null): string {
+  const stored = key.length <= MAX_STORED_KEY ? key : digestOf(key);
+  if (model === null) return `manual:${LETTERS[leg]}:${stored}`;
+  return `manual@${Buffer.byteLength(model)}:${model}:${LETTERS[leg]}:${stored}`;
+}
+
+/** True for a name that `manual` stores a key under, false for one of the override. */
+export function isManualPinKey(pinKey: string): boolean {
+  return pinKey.startsWith('manual');
 }
 
 /** `manual` takes keys of any length (sticky-sessions 2.5), which must not fill the memory that `--max-pins` bounds. */

@@ -14,6 +14,17 @@ export const POLICY_NAMES = [
 
 export type PolicyName = (typeof POLICY_NAMES)[number];
 
+const BY_SPELLING: ReadonlyMap<string, PolicyName> = new Map(POLICY_NAMES.map((name) => [folded(name), name]));
+
+/** The policy of that name, in any case, with or without underscores (policies 0.4); undefined when there is none. */
+export function policyNameOf(text: string): PolicyName | undefined {
+  return BY_SPELLING.get(folded(text));
+}
+
+function folded(text: string): string {
+  return text.toLowerCase().replaceAll('_', '');
+}
+
 /** Those that this version can run. */
 export const BUILT_POLICY_NAMES = [
   'random',

@@ -3,6 +3,7 @@
  * label gets, unless the gateway runs the same policy with an operator's values (policies 1.6.1).
  */
 import type { AssignmentMode } from './assignment.ts';
+import type { PolicyName } from './policy-name.ts';
 import type { KeyRules } from './routing-keys.ts';
 
 /** Expected wait (policies 1.5.1). */
@@ -99,4 +100,36 @@ export interface PolicyOptions {
   readonly cacheAware: CacheAwareParameters;
   readonly prefixHash: PrefixHashParameters;
   readonly bucket: BucketParameters;
+}
+
+/** What a policy gets that the operator said nothing about, but for the key rules, which are the gateway's. */
+export const STRUCT_DEFAULTS: Omit<PolicyOptions, 'keys'> = {
+  manualMode: 'random',
+  leastLoad: EXPECTED_WAIT_DEFAULTS,
+  cacheAware: CACHE_AWARE_DEFAULTS,
+  prefixHash: PREFIX_HASH_DEFAULTS,
+  bucket: BUCKET_DEFAULTS,
+};
+
+/** The part of the options that a policy is made of: while it is the same, so is the policy. */
+export function parametersOf(name: PolicyName, options: PolicyOptions): unknown {
+  switch (name) {
+    case 'random':
+    case 'round_robin':
+    case 'passthrough':
+    case 'power_of_two':
+      return null;
+    case 'least_load':
+      return options.leastLoad;
+    case 'cache_aware':
+      return options.cacheAware;
+    case 'prefix_hash':
+      return [options.prefixHash, options.keys];
+    case 'consistent_hashing':
+      return options.keys;
+    case 'bucket':
+      return options.bucket;
+    case 'manual':
+      return options.manualMode;
+  }
 }

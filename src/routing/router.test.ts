@@ -371,8 +371,10 @@ describe('sticky-sessions 11.4 after another worker served', () => {
     ({ options, after }) => {
       const { router } = drive(options);
 
-      expect(router.afterServed(['A'], 'B')).toEqual(after);
-      expect(router.afterServed(['A', 'B'], 'A')).toBeNull();
+      const pinKey = 'policy' in options ? 'manual:s:k' : '7:unknown:s:k';
+
+      expect(router.afterServed(pinKey, ['A'], 'B')).toEqual(after);
+      expect(router.afterServed(pinKey, ['A', 'B'], 'A')).toBeNull();
     },
   );
 
@@ -380,7 +382,7 @@ describe('sticky-sessions 11.4 after another worker served', () => {
     const driver = drive();
     const { pinKey } = driver.place({ key: 'k' });
     const pin = driver.pins.peek(pinKey!)!;
-    driver.pins.put(pinKey!, driver.router.afterServed(pin.candidates, 'C')!, pin.version, 1);
+    driver.pins.put(pinKey!, driver.router.afterServed(pinKey!, pin.candidates, 'C')!, pin.version, 1);
 
     expect(driver.place({ key: 'k' }).worker.id).toBe('C');
   });

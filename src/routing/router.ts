@@ -2,46 +2,38 @@
 import type { RequestHead } from '../request/request-head.ts';
 import type { RoutingRequest } from '../request/routing-request.ts';
 import type { Random } from '../util/random.ts';
+import { allOverloaded } from '../workers/load/overload.ts';
 import type { WorkerSnapshot } from '../workers/snapshot.ts';
 import type { Worker } from '../workers/worker.ts';
-import type { AssignmentMode } from './assignment.ts';
-import { type BodyNeed, bodyNeedOf } from './body-need.ts';
-import { afterServed, type WriteMode } from './candidates.ts';
+import { assign } from './assignment.ts';
+import { type BodyNeed, type BodyNeedRules, bodyNeedOf } from './body-need.ts';
+import { afterServed } from './candidates.ts';
 import { newTrail, type Outcome, type PinWrite, type Refusal, type Trail } from './decision.ts';
+import type { ModelPolicies } from './model-policies.ts';
 import { startOf } from './next-by-key.ts';
-import { manualPinKey, overridePinKey } from './pin-key.ts';
-import { manualMode } from './policies/manual.ts';
+import { pastVeto } from './past-veto.ts';
+import { isManualPinKey, manualPinKey, overridePinKey } from './pin-key.ts';
 import type { Placement, Policy } from './policy.ts';
-import {
-  type HeaderKeyReader,
-  type KeyRules,
-  keyOf,
-  loadKeyOf,
-  readListedKey,
-  readManualKey,
-  readRingKey,
-} from './routing-keys.ts';
-import { anyKeepsPins, chooseSticky, type PinLookup, type StickyRules } from './sticky.ts';
+import { keyOf, loadKeyOf } from './routing-keys.ts';
+import { type Stickiness, StickinessByPolicy, type StickinessOptions } from './stickiness.ts';
+import { anyKeepsPins, chooseSticky, type PinLookup } from './sticky.ts';
 
-export interface RouterOptions {
-  readonly policy: Policy;
+export interface RouterOptions extends StickinessOptions {
+  readonly policies: ModelPolicies;
   readonly pins: PinLookup;
-  readonly keys: KeyRules;
-  /** Mode of the override (SMG: `delegate`). */
-  readonly overrideMode: AssignmentMode;
-  /** Mode of `manual` (SMG: `random`). */
-  readonly manualMode: AssignmentMode;
-  /** See `StickyRules.inflightCap`; `manual` has none (sticky-sessions 3.8). */
-  readonly inflightCap: number;
   /** Workers named after the first, for Envoy's retries. */
   readonly fallbacks: number;
+  /** A model whose workers are all overloaded is refused; else the least loaded of them is asked (smg-observed 6). */
+  readonly shed: boolean;
+  /** The policy learns from requests that a pin placed, where their prompt is at hand (sticky-sessions P11). */
+  readonly learnFromPins: boolean;
 }
 
 export interface Router {
-  readonly policy: Policy;
+  readonly policies: ModelPolicies;
   /**
    * Where a request goes. Writes nothing: a decision with a `write` holds once the caller committed that, and when the
-   * commit shows that other candidates won, the caller decides again. Only a policy's own rotation moves.
+   * commit shows that other candidates won, the caller decides again. Only a policy's own state moves.
    *
    * @param now milliseconds, monotonic
    */
@@ -49,11 +41,8 @@ export interface Router {
   /** Whether the body must be read first: see `bodyNeedOf`. */
   bodyNeed(head: RequestHead, snapshot: WorkerSnapshot, ridReadable: boolean): BodyNeed;
   /** Candidates to store when another worker than the picked one served; null when they stay: see `afterServed`. */
-  afterServed(candidates: readonly string[], servedWorkerId: string): readonly string[] | null;
+  afterServed(pinKey: string, candidates: readonly string[], servedWorkerId: string): readonly string[] | null;
 }
-
-/** What keeps keys on workers: the override, `manual`, or nothing (sticky-sessions 3.1). */
-type Stickiness = 'override' | 'manual' | 'none';
 
 const NO_WORKERS: readonly Worker[] = [];
 
@@ -62,79 +51,109 @@ export function createRouter(options: RouterOptions): Router {
 }
 
 class StickyRouter implements Router {
-  readonly policy: Policy;
+  readonly policies: ModelPolicies;
   readonly #options: RouterOptions;
-  readonly #stickiness: Stickiness;
-  readonly #sticky: StickyRules;
-  readonly #readHeader: HeaderKeyReader;
+  readonly #stickiness: StickinessByPolicy;
+  readonly #needs: BodyNeedRules;
 
   constructor(options: RouterOptions) {
-    const name = options.policy.name;
-    this.policy = options.policy;
+    this.policies = options.policies;
     this.#options = options;
-    this.#stickiness = stickinessOf(options);
-    this.#readHeader = name === 'manual' ? readManualKey : name === 'consistent_hashing' ? readRingKey : readListedKey;
-    const manual = name === 'manual';
-    this.#sticky = {
-      mode: manual ? manualMode(options.manualMode) : options.overrideMode,
-      write: writeModeOf(options),
-      inflightCap: manual ? 0 : options.inflightCap,
-    };
+    this.#stickiness = new StickinessByPolicy(options);
+    const { keys, policies, pins } = options;
+    this.#needs = { keys, policies, stickiness: this.#stickiness, pins };
   }
 
   decide(request: RoutingRequest, snapshot: WorkerSnapshot, now: number, random: Random): Outcome {
     const trail = newTrail();
     const pool = snapshot.pool(request.model);
     if (pool === undefined) {
-      const reason = request.model === '' ? 'no_available_workers' : 'model_not_found';
-      return this.#refuse(reason, request.model === '' ? 'unknown' : request.model, trail);
+      const { standard } = this.policies;
+      if (request.model === '') return refuse('no_available_workers', standard, 'unknown', trail);
+      return refuse('model_not_found', standard, request.model, trail);
     }
 
-    const key = this.#stickyKeyOf(request, trail);
+    const { keys } = this.#options;
+    const policy = this.policies.of(pool);
+    const stickiness = this.#stickiness.of(policy.name);
+    const { kind } = stickiness;
+    const key =
+      kind === 'none' ? null : keyOf(request, keys, stickiness.readHeader, kind === 'override' ? trail : null);
     const keyStart = key === null ? -1 : startOf(key);
     const placement: Placement = { request, pool, candidates: pool.available, now, random, trail, keyStart };
-    const loadKey = this.#stickiness === 'override' ? key : loadKeyOf(request, this.#options.keys);
-    return key === null ? this.#placeUnkeyed(placement, loadKey) : this.#placeKeyed(placement, key, loadKey);
+    const loadKey = kind === 'override' ? key : loadKeyOf(request, keys);
+    if (pool.available.length === 0 && allOverloaded(pool)) {
+      return this.#placeOverloaded(placement, policy, stickiness, key, loadKey);
+    }
+    if (key === null) return this.#placeUnkeyed(placement, policy, stickiness, loadKey);
+    return this.#placeKeyed(placement, policy, stickiness, key, loadKey);
   }
 
   bodyNeed(head: RequestHead, snapshot: WorkerSnapshot, ridReadable: boolean): BodyNeed {
-    return bodyNeedOf(head, snapshot, ridReadable, this.#options.keys, this.#readHeader, this.policy);
+    return bodyNeedOf(head, snapshot, ridReadable, this.#needs);
   }
 
-  afterServed(candidates: readonly string[], servedWorkerId: string): readonly string[] | null {
-    return afterServed(candidates, servedWorkerId, this.#sticky.write);
+  afterServed(pinKey: string, candidates: readonly string[], servedWorkerId: string): readonly string[] | null {
+    const { rules } = this.#stickiness.of(isManualPinKey(pinKey) ? 'manual' : 'round_robin');
+    return afterServed(candidates, servedWorkerId, rules.write);
   }
 
-  #stickyKeyOf(request: RoutingRequest, trail: Trail): string | null {
-    if (this.#stickiness === 'none') return null;
-    return keyOf(request, this.#options.keys, this.#readHeader, this.#stickiness === 'override' ? trail : null);
-  }
-
-  #placeKeyed(placement: Placement, key: string, loadKey: string | null): Outcome {
+  #placeKeyed(
+    placement: Placement,
+    policy: Policy,
+    { kind, rules }: Stickiness,
+    key: string,
+    loadKey: string | null,
+  ): Outcome {
     const { pool, trail } = placement;
     if (!anyKeepsPins(pool)) {
       trail.stickyBranch = 'no_healthy_workers';
-      return this.#refuse('no_available_workers', pool.model, trail);
+      return refuse('no_available_workers', policy, pool.model, trail);
     }
+    const ownModel = policy === this.policies.standard ? null : pool.model;
     const pinKey =
-      this.#stickiness === 'manual' ? manualPinKey('single', key) : overridePinKey(pool.model, 'single', key);
-    const choice = chooseSticky(this.#sticky, this.policy, this.#options.pins, pinKey, loadKey, placement);
-    if (choice === null || choice.worker === null) return this.#refuse('no_available_workers', pool.model, trail);
-    return this.#place(placement, choice.worker, choice.other, pinKey, loadKey, choice.write);
+      kind === 'manual' ? manualPinKey('single', key, ownModel) : overridePinKey(pool.model, 'single', key);
+    const choice = chooseSticky(rules, policy, this.#options.pins, pinKey, loadKey, placement);
+    if (choice === null || choice.worker === null) {
+      return refuse('no_available_workers', policy, pool.model, trail);
+    }
+    if (this.#options.learnFromPins && trail.stickyBranch === 'occupied_hit') learn(policy, placement, choice.worker);
+    return this.#place(placement, policy, choice.worker, choice.other, pinKey, loadKey, choice.write);
   }
 
-  #placeUnkeyed(placement: Placement, loadKey: string | null): Outcome {
+  #placeUnkeyed(placement: Placement, policy: Policy, { kind }: Stickiness, loadKey: string | null): Outcome {
     const { pool, trail } = placement;
     const nobody = placement.candidates.length === 0;
-    if (this.#stickiness === 'manual') trail.stickyBranch = nobody ? 'no_healthy_workers' : 'no_routing_id';
-    if (nobody && this.policy.name === 'consistent_hashing') trail.ringBranch = 'no_healthy_workers';
-    const worker = nobody ? null : this.policy.pick(placement);
-    if (worker === null) return this.#refuse('no_available_workers', pool.model, trail);
-    return this.#place(placement, worker, null, null, loadKey, null);
+    if (kind === 'manual') trail.stickyBranch = nobody ? 'no_healthy_workers' : 'no_routing_id';
+    if (nobody) noteNobody(policy, trail);
+    const worker = nobody ? null : policy.pick(placement);
+    if (worker === null) return refuse('no_available_workers', policy, pool.model, trail);
+    return this.#place(placement, policy, worker, null, null, loadKey, null);
+  }
+
+  /** Sheds, or goes past pin and policy and writes no pin (policies 2.2, smg-observed 6). */
+  #placeOverloaded(
+    placement: Placement,
+    policy: Policy,
+    { kind }: Stickiness,
+    key: string | null,
+    loadKey: string | null,
+  ): Outcome {
+    const { request, pool, now, random, trail, keyStart } = placement;
+    if (key !== null || kind === 'manual') trail.stickyBranch = 'no_healthy_workers';
+    noteNobody(policy, trail);
+    if (this.#options.shed) return refuse('worker_overload_protection_shed', policy, pool.model, trail);
+    const candidates = pastVeto(pool);
+    const worker = assign('min_load', candidates, random);
+    if (worker === null) return refuse('no_available_workers', policy, pool.model, trail);
+    trail.pastVeto = true;
+    const among: Placement = { request, pool, candidates, now, random, trail, keyStart };
+    return this.#place(among, policy, worker, null, null, loadKey, null);
   }
 
   #place(
     placement: Placement,
+    policy: Policy,
     worker: Worker,
     other: Worker | null,
     pinKey: string | null,
@@ -146,9 +165,9 @@ class StickyRouter implements Router {
     return {
       kind: 'placed',
       worker,
-      fallbacks: strict ? NO_WORKERS : this.#fallbacksOf(placement, worker, other),
+      fallbacks: strict ? NO_WORKERS : this.#fallbacksOf(placement, policy, worker, other),
       strict,
-      policy: this.policy.name,
+      policy: policy.name,
       model: pool.model,
       pinKey,
       loadKey,
@@ -158,30 +177,32 @@ class StickyRouter implements Router {
   }
 
   /** Where to go on: the other worker of the pin, then the policy's next best (sticky-sessions 11.4). */
-  #fallbacksOf(placement: Placement, worker: Worker, other: Worker | null): readonly Worker[] {
+  #fallbacksOf(placement: Placement, policy: Policy, worker: Worker, other: Worker | null): readonly Worker[] {
     const most = this.#options.fallbacks;
     if (most <= 0) return NO_WORKERS;
     const taken = [worker];
     if (other !== null) taken.push(other);
     while (taken.length <= most) {
-      const next = this.policy.next(placement, taken);
+      const next = policy.next(placement, taken);
       if (next === null) break;
       taken.push(next);
     }
     return taken.slice(1);
   }
-
-  #refuse(reason: Refusal['reason'], model: string, trail: Trail): Refusal {
-    return { kind: 'refused', reason, policy: this.policy.name, model, trail };
-  }
 }
 
-function stickinessOf(options: RouterOptions): Stickiness {
-  if (options.policy.name === 'manual') return 'manual';
-  return options.keys.override && options.policy.name !== 'consistent_hashing' ? 'override' : 'none';
+function refuse(reason: Refusal['reason'], policy: Policy, model: string, trail: Trail): Refusal {
+  return { kind: 'refused', reason, policy: policy.name, model, trail };
 }
 
-/** Only a key that the override delegated stays where it went; all others return (sticky-sessions 3.6, 3.7). */
-function writeModeOf(options: RouterOptions): WriteMode {
-  return options.policy.name !== 'manual' && options.overrideMode === 'delegate' ? 'front' : 'behind';
+function learn({ memory }: Policy, placement: Placement, worker: Worker): void {
+  if (memory === null) return;
+  const { prompt } = placement.request;
+  if (prompt.tokens !== null || prompt.text !== null) memory.learn(placement, worker);
+}
+
+/** The branch of a policy that was not asked since there was nobody to choose from. */
+function noteNobody({ name }: Policy, trail: Trail): void {
+  if (name === 'consistent_hashing') trail.ringBranch = 'no_healthy_workers';
+  if (name === 'prefix_hash') trail.prefixBranch = 'no_healthy_workers';
 }

@@ -24,6 +24,10 @@ export interface KeyRules {
   readonly headers: readonly string[];
   /** Lower-case names of the implicit keys of `consistent_hashing`, in order (sticky-sessions 3.14). */
   readonly implicitHeaders: readonly string[];
+  /** An implicit header without a usable value hides those after it; SMG until 1.12 (smg-observed 2). */
+  readonly implicitBlocks: boolean;
+  /** `manual` reads `headers` instead of its own header; SMG from 1.12 on (smg-observed 2). */
+  readonly manualReadsList: boolean;
 }
 
 /** How one policy reads its key from the headers (sticky-sessions 2.5). */
@@ -40,6 +44,14 @@ export const readManualKey: HeaderKeyReader = (head) => {
   const value = head.first(ROUTING_KEY_HEADER);
   return value === undefined ? null : readAscii(value);
 };
+
+/** The configured list, never stripped: `manual` in newer releases of SMG. */
+const readRawListedKey: HeaderKeyReader = (head, rules) => headerKey(head, rules.headers);
+
+/** How `manual` reads its key under these rules. */
+export function manualReader({ manualReadsList }: KeyRules): HeaderKeyReader {
+  return manualReadsList ? readRawListedKey : readManualKey;
+}
 
 /** `consistent_hashing`: the configured list, then its own header, never stripped. */
 export const readRingKey: HeaderKeyReader = (head, rules) =>
@@ -71,5 +83,7 @@ export function loadKeyOf(request: RoutingRequest, rules: KeyRules): string | nu
 
 /** The key that places a request on the ring: a routing key, else an implicit one (sticky-sessions 3.14). */
 export function ringKeyOf(request: RoutingRequest, rules: KeyRules): string | null {
-  return keyOf(request, rules, readRingKey, null) ?? implicitKey(request.head, rules.implicitHeaders);
+  return (
+    keyOf(request, rules, readRingKey, null) ?? implicitKey(request.head, rules.implicitHeaders, rules.implicitBlocks)
+  );
 }

@@ -8,10 +8,11 @@ import type { Worker } from '../workers/worker.ts';
 import { type AssignmentMode, assign } from './assignment.ts';
 import { behind, front, type WriteMode } from './candidates.ts';
 import type { PinWrite } from './decision.ts';
+import { exitsOf } from './hot-pin.ts';
 import type { Placement, Policy } from './policy.ts';
 
 /** The look-ups that a decision makes. */
-export type PinLookup = Pick<PinStore, 'get'>;
+export type PinLookup = Pick<PinStore, 'get' | 'peek'>;
 
 export interface StickyRules {
   /** How a key gets a worker; `delegate` asks the policy. */
@@ -20,6 +21,8 @@ export interface StickyRules {
   readonly write: WriteMode;
   /** Requests of one key in flight on its worker that make the next one be placed again (sticky-sessions 3.5); 0: never. */
   readonly inflightCap: number;
+  /** Multiple of the mean load above which a key leaves its worker (see `exitsOf`); 0: never. */
+  readonly pinLoadFactor: number;
 }
 
 /** Outcome of a sticky selection. */
@@ -52,6 +55,12 @@ export function chooseSticky(
   const pinned = firstServing(candidates, pool, null);
 
   if (pinned !== null && !saturated(rules, pinned, loadKey)) {
+    const moved = moveFromHot(rules, policy, pinned, loadKey, placement);
+    if (moved !== null) {
+      trail.stickyBranch = 'cap_respill';
+      const write = { key: pinKey, candidates: front(candidates, moved.id), expectedVersion: version };
+      return { worker: moved, other: firstServing(candidates, pool, moved), write };
+    }
     trail.stickyBranch = 'occupied_hit';
     return { worker: pinned, other: firstServing(candidates, pool, pinned), write: null };
   }
@@ -62,8 +71,7 @@ export function chooseSticky(
   }
 
   trail.stickyBranch = pinned !== null ? 'cap_respill' : pin === undefined ? 'vacant' : 'occupied_miss';
-  const placed =
-    rules.mode === 'delegate' ? policy.pick(placement) : assign(rules.mode, placement.candidates, placement.random);
+  const placed = place(rules, policy, placement);
   if (placed === null) return { worker: null, other: null, write: null };
 
   const other = firstServing(candidates, pool, placed);
@@ -75,7 +83,47 @@ export function chooseSticky(
   return { worker: placed, other, write: { key: pinKey, candidates: written, expectedVersion: version } };
 }
 
+/** True when a decision made now would go by the pin alone, so that the policy is not asked. Changes nothing. */
+export function pinDecides(
+  rules: StickyRules,
+  pins: Pick<PinStore, 'peek'>,
+  pinKey: string,
+  loadKey: string,
+  pool: Pool,
+): boolean {
+  const pinned = firstServing(pins.peek(pinKey)?.candidates ?? NO_IDS, pool, null);
+  if (pinned === null || saturated(rules, pinned, loadKey)) return false;
+  return exits(rules, pinned, pool.available).length === 0;
+}
+
 const NO_IDS: readonly string[] = [];
+const NOWHERE: readonly Worker[] = [];
+
+function place(rules: StickyRules, policy: Policy, placement: Placement): Worker | null {
+  return rules.mode === 'delegate'
+    ? policy.pick(placement)
+    : assign(rules.mode, placement.candidates, placement.random);
+}
+
+function exits({ pinLoadFactor }: StickyRules, pinned: Worker, available: readonly Worker[]): readonly Worker[] {
+  return pinLoadFactor > 0 && available.length > 0 ? exitsOf(pinned, available, pinLoadFactor) : NOWHERE;
+}
+
+/** Where a key goes whose worker has too much to do; null when it stays. */
+function moveFromHot(
+  rules: StickyRules,
+  policy: Policy,
+  pinned: Worker,
+  loadKey: string | null,
+  placement: Placement,
+): Worker | null {
+  const candidates = exits(rules, pinned, placement.candidates);
+  if (candidates.length === 0) return null;
+  const { request, pool, now, random, trail, keyStart } = placement;
+  const placed = place(rules, policy, { request, pool, candidates, now, random, trail, keyStart });
+  if (placed === null || !candidates.includes(placed) || saturated(rules, placed, loadKey)) return null;
+  return placed;
+}
 
 function saturated(rules: StickyRules, worker: Worker, loadKey: string | null): boolean {
   return rules.inflightCap > 0 && loadKey !== null && worker.load.ofKey(loadKey) >= rules.inflightCap;

@@ -1,6 +1,9 @@
-/** The timers of the service: lost request ends once a second, idle pins at their interval. */
+/** The timers of the service: lost request ends once a second, idle pins and the memories of policies at their interval. */
 import type { RequestEnds } from '../picker/request-ends.ts';
 import type { PinStore } from '../pins/pin-store.ts';
+import type { ModelPolicies } from '../routing/model-policies.ts';
+import type { PolicyMemory } from '../routing/policy.ts';
+import { CACHE_AWARE_DEFAULTS } from '../routing/policy-parameters.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { InFlightLedger } from '../workers/in-flight-ledger.ts';
@@ -9,50 +12,61 @@ export interface HousekeepingParts {
   readonly ledger: InFlightLedger;
   readonly ends: RequestEnds;
   readonly pins: PinStore;
+  readonly policies: Pick<ModelPolicies, 'all'>;
   readonly metrics: Metrics;
   readonly log: Log;
   /** Milliseconds, monotonic. */
   readonly clock: () => number;
 }
 
-export interface IdleLimits {
+export interface HousekeepingIntervals {
   /** `--max-idle-secs`; 0: pins never expire. */
   readonly maxIdleSecs: number;
-  /** `--eviction-interval` in seconds; 0: no sweep. */
-  readonly evictionIntervalSecs: number;
+  /** Between sweeps for idle pins; 0: no sweep. */
+  readonly pinSweepSecs: number;
+  /** Between visits to the memories of policies; 0: SMG's own interval, since a memory must stay within its bounds. */
+  readonly policyTendSecs: number;
 }
 
 const LEDGER_SWEEP_MS = 1000;
 
+/** Pins and memories do a bounded piece of work at a time, so that requests get their turn in between. */
 export class Housekeeping {
   readonly #parts: HousekeepingParts;
   readonly #ledgerTimer: NodeJS.Timeout;
   #pinTimer: NodeJS.Timeout | undefined;
-  #rest: NodeJS.Immediate | undefined;
+  #pinRest: NodeJS.Immediate | undefined;
+  #policyTimer: NodeJS.Timeout | undefined;
+  #policyRest: NodeJS.Immediate | undefined;
 
-  constructor(parts: HousekeepingParts, limits: IdleLimits) {
+  constructor(parts: HousekeepingParts, intervals: HousekeepingIntervals) {
     this.#parts = parts;
     this.#ledgerTimer = setInterval(() => this.#sweepLedger(), LEDGER_SWEEP_MS);
-    this.configure(limits);
+    this.configure(intervals);
   }
 
-  configure({ maxIdleSecs, evictionIntervalSecs }: IdleLimits): void {
-    this.#stopPins();
-    if (maxIdleSecs === 0 || evictionIntervalSecs === 0) return;
+  configure({ maxIdleSecs, pinSweepSecs, policyTendSecs }: HousekeepingIntervals): void {
+    this.#stop();
+    const tendMs = policyTendSecs > 0 ? policyTendSecs * 1000 : CACHE_AWARE_DEFAULTS.evictionIntervalMs;
+    this.#policyTimer = setInterval(() => this.#visitPolicies(), tendMs);
+    if (maxIdleSecs === 0 || pinSweepSecs === 0) return;
     this.#pinTimer = setInterval(() => {
       this.#parts.metrics.pinSweeps.cell('memory').value += 1;
       this.#sweepPins(maxIdleSecs * 1000, 0);
-    }, evictionIntervalSecs * 1000);
+    }, pinSweepSecs * 1000);
   }
 
   close(): void {
     clearInterval(this.#ledgerTimer);
-    this.#stopPins();
+    this.#stop();
   }
 
-  #stopPins(): void {
+  #stop(): void {
     clearInterval(this.#pinTimer);
-    if (this.#rest !== undefined) clearImmediate(this.#rest);
+    clearInterval(this.#policyTimer);
+    if (this.#pinRest !== undefined) clearImmediate(this.#pinRest);
+    if (this.#policyRest !== undefined) clearImmediate(this.#policyRest);
+    this.#policyRest = undefined;
   }
 
   #sweepLedger(): void {
@@ -62,12 +76,24 @@ export class Housekeeping {
     if (count > 0) log.warn('requests whose end was never told stopped counting', { count });
   }
 
-  /** The store removes a bounded number at a time, so that requests get their turn in between. */
   #sweepPins(maxIdleMs: number, before: number): void {
     const { pins, metrics, log, clock } = this.#parts;
     const removed = pins.sweep(clock(), maxIdleMs);
     metrics.pinsExpired.cell('memory').value += removed;
-    if (removed > 0) this.#rest = setImmediate(() => this.#sweepPins(maxIdleMs, before + removed));
+    if (removed > 0) this.#pinRest = setImmediate(() => this.#sweepPins(maxIdleMs, before + removed));
     else if (before > 0) log.info('idle pins were forgotten', { count: before });
+  }
+
+  /** Leaves a visit alone that has not ended yet. */
+  #visitPolicies(): void {
+    if (this.#policyRest === undefined) this.#tend(this.#parts.policies.all.flatMap(({ memory }) => memory ?? []));
+  }
+
+  #tend(memories: readonly PolicyMemory[]): void {
+    this.#policyRest = undefined;
+    const [memory, ...others] = memories;
+    if (memory === undefined) return;
+    const left = memory.tend(this.#parts.clock()) ? memories : others;
+    this.#policyRest = setImmediate(() => this.#tend(left));
   }
 }

@@ -3,45 +3,52 @@ import type { Settings } from '../config/load-settings.ts';
 import type { PickerConfig } from '../picker/picker.ts';
 import type { PinStore } from '../pins/pin-store.ts';
 import type { AssignmentMode } from '../routing/assignment.ts';
-import { createPolicy } from '../routing/policies/create-policy.ts';
-import type { Policy } from '../routing/policy.ts';
+import type { GatewayPolicy, ModelPolicies } from '../routing/model-policies.ts';
 import { isBuiltPolicy } from '../routing/policy-name.ts';
 import { BUCKET_DEFAULTS, type PolicyOptions } from '../routing/policy-parameters.ts';
 import { createRouter } from '../routing/router.ts';
 import type { KeyOrder, KeyRules } from '../routing/routing-keys.ts';
 import { AppError } from '../util/app-error.ts';
 
-/** @param running the policy in force, kept with its state when the new settings want the same one */
-export function pickerConfigOf(settings: Settings, pins: PinStore, running: Policy | null): PickerConfig {
+export function pickerConfigOf(settings: Settings, pins: PinStore, policies: ModelPolicies): PickerConfig {
   const keys = keyRulesOf(settings);
-  const manualMode = settings.policyAssignmentMode ?? 'random';
-  const keeps = running !== null && running.name === settings.policy && running.name === 'round_robin';
-  // The settings refuse a policy that is not there before it comes this far.
-  if (!isBuiltPolicy(settings.policy)) throw new AppError('internal', `policy ${settings.policy} is not built`);
-  const policy = keeps ? running : createPolicy(settings.policy, policyOptionsOf(settings, keys, manualMode));
   return {
     router: createRouter({
-      policy,
+      policies,
       pins,
       keys,
       overrideMode: settings.assignmentMode ?? 'delegate',
-      manualMode,
+      manualMode: manualModeOf(settings),
       inflightCap: settings.pinInflightCap,
+      pinLoadFactor: settings.pinLoadFactor ?? 0,
+      failback: settings.failback,
       fallbacks: settings.fallbacks,
+      shed: settings.smgCompat === '1.11' || settings.workerOverloadShed,
+      learnFromPins: settings.learnFromPins,
     }),
     readsRid: keys.override && keys.order !== 'header-only',
     maxPayloadBytes: settings.maxPayloadSize,
     requestIdHeaders: settings.requestIdHeaders,
     errorStyle: settings.errorStyle,
     decisionHeader: settings.decisionHeader,
+    shedRetryAfterSecs: settings.loadMonitorInterval,
+    modelAliases: new Map(settings.modelAlias.map(aliasAndModel)),
   };
 }
 
-function policyOptionsOf(settings: Settings, keys: KeyRules, manualMode: AssignmentMode): PolicyOptions {
+/** The policy that the operator chose. */
+export function gatewayPolicyOf(settings: Settings): GatewayPolicy {
+  const { policy } = settings;
+  // The settings refuse a policy that is not there before it comes this far.
+  if (!isBuiltPolicy(policy)) throw new AppError('internal', `policy ${policy} is not built`);
+  return { name: policy, options: policyOptionsOf(settings) };
+}
+
+function policyOptionsOf(settings: Settings): PolicyOptions {
   const { balanceAbsThreshold, balanceRelThreshold, cacheBoundaries } = settings;
   return {
-    keys,
-    manualMode,
+    keys: keyRulesOf(settings),
+    manualMode: manualModeOf(settings),
     leastLoad: {
       kvPressureWeight: settings.leastLoadKvPressureWeight,
       meanPrefillTokens: settings.leastLoadMeanPrefillTokens,
@@ -73,13 +80,26 @@ function policyOptionsOf(settings: Settings, keys: KeyRules, manualMode: Assignm
   };
 }
 
+function manualModeOf({ policyAssignmentMode }: Settings): AssignmentMode {
+  return policyAssignmentMode ?? 'random';
+}
+
 function keyRulesOf(settings: Settings): KeyRules {
+  const newer = settings.smgCompat === '1.13';
   return {
     override: settings.routingKeyOverride,
     order: keyOrderOf(settings.routingKeySources),
     headers: settings.routingKeyHeaders,
     implicitHeaders: settings.implicitKeys,
+    implicitBlocks: !newer,
+    manualReadsList: newer,
   };
+}
+
+/** `alias=model`, both sides there: the settings refuse anything else. */
+function aliasAndModel(text: string): [string, string] {
+  const at = text.indexOf('=');
+  return [text.slice(0, at), text.slice(at + 1)];
 }
 
 /** The order of the two extractors there are (decisions 39). */

@@ -17,6 +17,7 @@ import { Picker } from '../picker/picker.ts';
 import { RequestEnds } from '../picker/request-ends.ts';
 import { MemoryPinStore } from '../pins/memory-pin-store.ts';
 import { RequestIds } from '../request/request-id.ts';
+import { ModelPolicies } from '../routing/model-policies.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { startProcessMetrics } from '../telemetry/process-metrics.ts';
@@ -26,9 +27,9 @@ import { HealthChecker } from '../workers/health-checker.ts';
 import { InFlightLedger } from '../workers/in-flight-ledger.ts';
 import { Registry } from '../workers/registry.ts';
 import { countedCalls, serviceOf } from './counted-calls.ts';
-import { Housekeeping } from './housekeeping.ts';
+import { Housekeeping, type HousekeepingIntervals } from './housekeeping.ts';
 import { accessLogObserver, extProcObserver, fleetObserver } from './observers.ts';
-import { pickerConfigOf } from './picker-config.ts';
+import { gatewayPolicyOf, pickerConfigOf } from './picker-config.ts';
 import { bindServiceMetrics } from './service-metrics.ts';
 import { applyWorkers, healthSettingsOf } from './settings-to-fleet.ts';
 import { warnOfSharedAddresses } from './shared-addresses.ts';
@@ -88,6 +89,14 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
     stampKind: settings.routedWorkerId,
     onNack: (nack) => log.error('Envoy refused the endpoints', { reason: nack.message, version: nack.version }),
   });
+  const policies = new ModelPolicies(gatewayPolicyOf(settings), {
+    unknownLabel: (worker, label) =>
+      log.warn('the label policy of a worker names no policy; its models get the policy of the gateway', {
+        worker: worker.id,
+        reason: label,
+      }),
+  });
+  registry.subscribe((snapshot) => policies.follow(snapshot));
   const picker = new Picker(
     {
       fleet: registry,
@@ -102,7 +111,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
       envoyKnows: (address) => endpoints.acknowledged(address),
       onFailure,
     },
-    pickerConfigOf(settings, pins, null),
+    pickerConfigOf(settings, pins, policies),
   );
   const ends = new RequestEnds({
     fleet: registry,
@@ -113,7 +122,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
     clock,
     onFailure,
   });
-  const housekeeping = new Housekeeping({ ledger, ends, pins, metrics, log, clock }, idleLimitsOf(loaded));
+  const housekeeping = new Housekeeping({ ledger, ends, pins, policies, metrics, log, clock }, intervalsOf(loaded));
 
   const extProc = new ExtProc({
     picker: {
@@ -206,8 +215,9 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
       adminAddress: adminServer.address,
       apply(next) {
         effective = next.settings;
-        picker.reconfigure(pickerConfigOf(next.settings, pins, picker.router.policy));
-        housekeeping.configure(idleLimitsOf(next));
+        policies.configure(gatewayPolicyOf(next.settings));
+        picker.reconfigure(pickerConfigOf(next.settings, pins, policies));
+        housekeeping.configure(intervalsOf(next));
         applyWorkers(registry, next, log);
         log.setLevel(next.settings.logLevel);
         metrics.configReloads.cell().value += 1;
@@ -236,7 +246,11 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
   }
 }
 
-function idleLimitsOf({ settings }: Loaded) {
+function intervalsOf({ settings }: Loaded): HousekeepingIntervals {
   const { policy, evictionInterval, policyEvictionInterval, maxIdleSecs } = settings;
-  return { maxIdleSecs, evictionIntervalSecs: policy === 'manual' ? policyEvictionInterval : evictionInterval };
+  return {
+    maxIdleSecs,
+    pinSweepSecs: policy === 'manual' ? policyEvictionInterval : evictionInterval,
+    policyTendSecs: policyEvictionInterval,
+  };
 }

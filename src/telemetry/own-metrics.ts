@@ -36,8 +36,8 @@ export type ServiceLabel = (typeof SERVICE_LABELS)[number];
 /** Codes of the refusals that this service can give (sticky-sessions 7, decisions 12, 13 and 35). */
 export const REFUSAL_CODES = [
   'model_not_found',
-  'no_available_workers',
   'worker_overload_protection_shed',
+  'no_available_workers',
   'json_parse_error',
   'request_body_too_large',
 ] as const satisfies readonly HttpErrorCode[];

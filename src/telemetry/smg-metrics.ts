@@ -110,6 +110,11 @@ export const SMG_METRICS = {
     'Requests refused because every worker was overloaded. A choice is dispatched at once here, so only selection moves.',
     [label('stage', ['selection', 'dispatch', 'pd_admission'])],
   ),
+  overloadFallbacks: counter(
+    'smg_worker_overload_fallback_total',
+    'Requests sent to the least loaded worker since all were overloaded (--smg-compat 1.13).',
+    [label('stage', ['selection', 'dispatch'])],
+  ),
   engineRunning: gauge('smg_engine_running_requests', 'Requests that the engine says it runs.', engineLabels),
   engineWaiting: gauge('smg_engine_waiting_requests', 'Requests that the engine says are waiting.', engineLabels),
   engineTokenUsage: gauge(

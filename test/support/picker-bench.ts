@@ -9,9 +9,9 @@ import { MemoryPinStore } from '../../src/pins/memory-pin-store.ts';
 import type { PinStore } from '../../src/pins/pin-store.ts';
 import { RequestIds } from '../../src/request/request-id.ts';
 import type { AssignmentMode } from '../../src/routing/assignment.ts';
-import { createPolicy } from '../../src/routing/policies/create-policy.ts';
+import type { ModelPolicies } from '../../src/routing/model-policies.ts';
 import type { BuiltPolicyName } from '../../src/routing/policy-name.ts';
-import { createRouter, type Router } from '../../src/routing/router.ts';
+import { createRouter, type Router, type RouterOptions } from '../../src/routing/router.ts';
 import type { KeyRules } from '../../src/routing/routing-keys.ts';
 import { createLog, type LogLevel } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
@@ -20,7 +20,7 @@ import { Registry } from '../../src/workers/registry.ts';
 import type { Worker } from '../../src/workers/worker.ts';
 import { parseWorkerSpec } from '../../src/workers/worker-spec.ts';
 import { type HeadParts, headOf } from './head.ts';
-import { policyOptions, SMG_KEYS } from './routing.ts';
+import { modelPolicies, policyOptions, ROUTER_DEFAULTS, SMG_KEYS } from './routing.ts';
 
 export const FACTS: StreamFacts = { periodicLogMs: 10_000, endpointPicker: false };
 
@@ -30,6 +30,7 @@ export interface PickerBenchOptions {
   readonly keys?: Partial<KeyRules>;
   readonly pins?: (local: MemoryPinStore) => PinStore;
   readonly config?: Partial<PickerConfig>;
+  readonly routing?: Partial<Omit<RouterOptions, 'policies' | 'pins' | 'keys'>>;
   readonly router?: (real: Router) => Router;
   readonly envoyKnows?: (address: string) => boolean;
   readonly logLevel?: LogLevel;
@@ -45,7 +46,9 @@ export class PickerBench {
   readonly logged: string[] = [];
   readonly local = new MemoryPinStore({ maxPins: 1000 });
   readonly pins: PinStore;
+  readonly config: PickerConfig;
   readonly picker: Picker;
+  readonly policies: ModelPolicies;
   readonly ends: RequestEnds;
   now = 1000;
 
@@ -53,18 +56,30 @@ export class PickerBench {
     this.pins = options.pins?.(this.local) ?? this.local;
     const keys = { ...SMG_KEYS, ...options.keys };
     const manualMode = options.mode ?? 'random';
+    this.policies = modelPolicies(options.policy ?? 'round_robin', policyOptions({ keys, manualMode }));
+    this.registry.subscribe((snapshot) => this.policies.follow(snapshot));
     const router = createRouter({
-      policy: createPolicy(options.policy ?? 'round_robin', policyOptions({ keys, manualMode })),
+      ...ROUTER_DEFAULTS,
+      ...(options.mode === undefined ? {} : { overrideMode: options.mode, manualMode }),
+      ...options.routing,
+      policies: this.policies,
       pins: this.pins,
       keys,
-      overrideMode: options.mode ?? 'delegate',
-      manualMode,
-      inflightCap: 2,
-      fallbacks: 2,
     });
     const clock = (): number => this.now;
     const write = (line: string): void => void this.logged.push(line);
     const onFailure = (error: unknown): void => void this.failures.push(error);
+    this.config = {
+      router: options.router?.(router) ?? router,
+      readsRid: keys.override && keys.order !== 'header-only',
+      maxPayloadBytes: 1000,
+      requestIdHeaders: SETTINGS.requestIdHeaders.default,
+      errorStyle: null,
+      decisionHeader: false,
+      shedRetryAfterSecs: 10,
+      modelAliases: new Map(),
+      ...options.config,
+    };
     this.picker = new Picker(
       {
         fleet: this.registry,
@@ -79,15 +94,7 @@ export class PickerBench {
         envoyKnows: options.envoyKnows ?? (() => true),
         onFailure,
       },
-      {
-        router: options.router?.(router) ?? router,
-        readsRid: keys.override && keys.order !== 'header-only',
-        maxPayloadBytes: 1000,
-        requestIdHeaders: SETTINGS.requestIdHeaders.default,
-        errorStyle: null,
-        decisionHeader: false,
-        ...options.config,
-      },
+      this.config,
     );
     this.ends = new RequestEnds({
       fleet: this.registry,

@@ -3,17 +3,11 @@ import { NO_PROMPT, type Prompt } from '../../src/request/prompt.ts';
 import type { RoutingRequest } from '../../src/request/routing-request.ts';
 import type { AssignmentMode } from '../../src/routing/assignment.ts';
 import type { Decision, Outcome } from '../../src/routing/decision.ts';
-import { createPolicy } from '../../src/routing/policies/create-policy.ts';
+import { ModelPolicies } from '../../src/routing/model-policies.ts';
 import type { Policy } from '../../src/routing/policy.ts';
 import type { BuiltPolicyName } from '../../src/routing/policy-name.ts';
-import {
-  BUCKET_DEFAULTS,
-  CACHE_AWARE_DEFAULTS,
-  EXPECTED_WAIT_DEFAULTS,
-  type PolicyOptions,
-  PREFIX_HASH_DEFAULTS,
-} from '../../src/routing/policy-parameters.ts';
-import { createRouter, type Router } from '../../src/routing/router.ts';
+import { type PolicyOptions, STRUCT_DEFAULTS } from '../../src/routing/policy-parameters.ts';
+import { createRouter, type Router, type RouterOptions } from '../../src/routing/router.ts';
 import type { KeyRules } from '../../src/routing/routing-keys.ts';
 import type { Random } from '../../src/util/random.ts';
 import type { TestFleet, TestLoad } from './fleet.ts';
@@ -24,19 +18,13 @@ export const SMG_KEYS: KeyRules = {
   order: 'rid-first',
   headers: ['x-smg-routing-key'],
   implicitHeaders: ['authorization', 'x-forwarded-for', 'cookie'],
+  implicitBlocks: true,
+  manualReadsList: false,
 };
 
 /** Policy options with SMG's struct defaults. */
 export function policyOptions(overrides: Partial<PolicyOptions> = {}): PolicyOptions {
-  return {
-    keys: SMG_KEYS,
-    manualMode: 'random',
-    leastLoad: EXPECTED_WAIT_DEFAULTS,
-    cacheAware: CACHE_AWARE_DEFAULTS,
-    prefixHash: PREFIX_HASH_DEFAULTS,
-    bucket: BUCKET_DEFAULTS,
-    ...overrides,
-  };
+  return { ...STRUCT_DEFAULTS, keys: SMG_KEYS, ...overrides };
 }
 
 export interface RequestParts {
@@ -62,12 +50,29 @@ export function makeRequest(parts: RequestParts = {}): RoutingRequest {
   };
 }
 
-export interface DriverOptions {
+/** The gateway's policy by name, or one that is there already. */
+export function modelPolicies(policy: BuiltPolicyName | Policy, options: PolicyOptions): ModelPolicies {
+  if (typeof policy === 'string') return new ModelPolicies({ name: policy, options });
+  return new ModelPolicies({ name: policy.name as BuiltPolicyName, options }, { create: () => policy });
+}
+
+/** What a router has as SMG has it, unless a test says otherwise. */
+export const ROUTER_DEFAULTS = {
+  overrideMode: 'delegate',
+  manualMode: 'random',
+  inflightCap: 2,
+  pinLoadFactor: 0,
+  failback: 'as-smg',
+  fallbacks: 2,
+  shed: true,
+  learnFromPins: false,
+} as const satisfies Partial<RouterOptions>;
+
+export interface DriverOptions extends Partial<Omit<RouterOptions, 'policies' | 'pins' | 'keys'>> {
   readonly policy?: BuiltPolicyName | Policy;
   readonly keys?: Partial<KeyRules>;
+  /** Of the override and of `manual`. */
   readonly mode?: AssignmentMode;
-  readonly inflightCap?: number;
-  readonly fallbacks?: number;
   readonly random?: Random;
   readonly maxPins?: number;
 }
@@ -79,6 +84,7 @@ export class RouterDriver {
   readonly fleet: TestFleet;
   now = 1;
   readonly #random: Random;
+  readonly #policies: ModelPolicies;
 
   constructor(fleet: TestFleet, options: DriverOptions = {}) {
     this.fleet = fleet;
@@ -86,19 +92,19 @@ export class RouterDriver {
     this.pins = new MemoryPinStore({ maxPins: options.maxPins ?? 1000 });
     const keys = { ...SMG_KEYS, ...options.keys };
     const manualMode = options.mode ?? 'random';
-    const policy = options.policy ?? 'round_robin';
+    this.#policies = modelPolicies(options.policy ?? 'round_robin', policyOptions({ keys, manualMode }));
     this.router = createRouter({
-      policy: typeof policy === 'string' ? createPolicy(policy, policyOptions({ keys, manualMode })) : policy,
+      ...ROUTER_DEFAULTS,
+      ...(options.mode === undefined ? {} : { overrideMode: options.mode, manualMode }),
+      ...options,
+      policies: this.#policies,
       pins: this.pins,
       keys,
-      overrideMode: options.mode ?? 'delegate',
-      manualMode,
-      inflightCap: options.inflightCap ?? 2,
-      fallbacks: options.fallbacks ?? 2,
     });
   }
 
   decide(parts: RequestParts): Outcome {
+    this.#policies.follow(this.fleet.snapshot);
     return this.router.decide(makeRequest(parts), this.fleet.snapshot, this.now, this.#random);
   }
 

@@ -1,15 +1,19 @@
 import { ASSIGNMENT_MODES } from '../../routing/assignment.ts';
-import { BUILT_POLICY_NAMES, isBuiltPolicy, POLICY_NAMES, type PolicyName } from '../../routing/policy-name.ts';
+import {
+  BUILT_POLICY_NAMES,
+  isBuiltPolicy,
+  POLICY_NAMES,
+  type PolicyName,
+  policyNameOf,
+} from '../../routing/policy-name.ts';
 import { KEY_ORDERS, type KeyOrder } from '../../routing/routing-keys.ts';
 import { available, later, type SettingType } from '../setting.ts';
 import { bool, choice, int, list, optional, real, TIMER_SECS, text, U32 } from '../setting-types.ts';
 import { filePath, headerName } from '../text-types.ts';
 
-const spelling = new Map(POLICY_NAMES.map((name) => [name.replaceAll('_', ''), name]));
-
 /** Policy names in any case, with or without underscores (policies 0.4). */
 export function policyChoice<const V extends PolicyName>(names: readonly V[]): SettingType<V> {
-  return choice(names, (word) => spelling.get(word.toLowerCase().replaceAll('_', '')) ?? word);
+  return choice(names, (word) => policyNameOf(word) ?? word);
 }
 
 const laterPolicies = POLICY_NAMES.filter((name) => !isBuiltPolicy(name));

@@ -1,0 +1,152 @@
+/** Which policy places the requests of which model, and what the policies keep while settings and fleet change. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Pool, WorkerSnapshot } from '../workers/snapshot.ts';
+import type { Worker } from '../workers/worker.ts';
+import { createPolicy } from './policies/create-policy.ts';
+import type { Policy } from './policy.ts';
+import { type BuiltPolicyName, isBuiltPolicy, policyNameOf } from './policy-name.ts';
+import { type PolicyOptions, parametersOf, STRUCT_DEFAULTS } from './policy-parameters.ts';
+
+/** The policy that the operator chose, with the operator's values. */
+export interface GatewayPolicy {
+  readonly name: BuiltPolicyName;
+  readonly options: PolicyOptions;
+}
+
+export interface ModelPoliciesHooks {
+  /** The label of a worker names no policy; its models get the gateway's. */
+  readonly unknownLabel?: (worker: Worker, label: string) => void;
+  readonly create?: (name: BuiltPolicyName, options: PolicyOptions) => Policy;
+}
+
+/** One policy, with what it was made of. */
+interface Made {
+  readonly name: BuiltPolicyName;
+  readonly parameters: unknown;
+  readonly policy: Policy;
+}
+
+/** Model of the requests that name none, and of the workers that list none (policies 2.4). */
+const NO_MODEL = 'unknown';
+const LABEL = 'policy';
+
+/**
+ * The gateway's policy serves every model but those whose first registered worker names another one by its label `policy`
+ * (policies 2.4). Such a model has a policy of its own until its last worker leaves.
+ *
+ * `follow` must be told of each snapshot before a request is placed in it.
+ */
+export class ModelPolicies {
+  readonly #create: (name: BuiltPolicyName, options: PolicyOptions) => Policy;
+  readonly #unknownLabel: (worker: Worker, label: string) => void;
+  #gateway: GatewayPolicy;
+  #standard: Made;
+  /** What was decided for each model that workers serve; null for the gateway's policy. */
+  readonly #decided = new Map<string, Made | null>();
+  #workerIds: ReadonlySet<string> = new Set();
+  #all: readonly Policy[];
+
+  constructor(gateway: GatewayPolicy, hooks: ModelPoliciesHooks = {}) {
+    this.#create = hooks.create ?? createPolicy;
+    this.#unknownLabel = hooks.unknownLabel ?? (() => {});
+    this.#gateway = gateway;
+    this.#standard = this.#make(gateway.name, gateway.options, null);
+    this.#all = [this.#standard.policy];
+  }
+
+  /** The gateway's policy. */
+  get standard(): Policy {
+    return this.#standard.policy;
+  }
+
+  /** Every policy there is, the gateway's first. */
+  get all(): readonly Policy[] {
+    return this.#all;
+  }
+
+  /** True while the gateway's policy is the only one. */
+  get single(): boolean {
+    return this.#all.length === 1;
+  }
+
+  /** True when some policy looks at load reports. */
+  get needsLoads(): boolean {
+    return this.#all.some((policy) => policy.needsLoads);
+  }
+
+  /** The policy of a pool. Hot path. */
+  of({ model }: Pool): Policy {
+    if (this.#all.length === 1) return this.#standard.policy;
+    let made = this.#decided.get(model);
+    // A model that no worker lists is served by workers that list none.
+    if (made === undefined) made = this.#decided.get(NO_MODEL);
+    return (made ?? this.#standard).policy;
+  }
+
+  /** Takes in a reload. A policy stays, with all it knows, where its name and its parameters do. */
+  configure(gateway: GatewayPolicy): void {
+    this.#gateway = gateway;
+    this.#standard = this.#make(gateway.name, gateway.options, this.#standard);
+    for (const [model, made] of this.#decided) {
+      if (made !== null) this.#decided.set(model, this.#makeOwn(made.name, made));
+    }
+    this.#list();
+  }
+
+  /** Takes in a change of the fleet: new models, models that are gone, workers to forget. */
+  follow(snapshot: WorkerSnapshot): void {
+    const present = new Set<string>();
+    for (const worker of snapshot.workers) {
+      for (const model of modelsOf(worker)) {
+        present.add(model);
+        if (!this.#decided.has(model)) this.#decided.set(model, this.#madeBy(worker));
+      }
+    }
+    for (const model of this.#decided.keys()) if (!present.has(model)) this.#decided.delete(model);
+    this.#list();
+    this.#forgetRemoved(snapshot);
+  }
+
+  #forgetRemoved(snapshot: WorkerSnapshot): void {
+    for (const id of this.#workerIds) {
+      if (snapshot.byId(id) === undefined) for (const { memory } of this.#all) memory?.forget(id);
+    }
+    this.#workerIds = new Set(snapshot.workers.map((worker) => worker.id));
+  }
+
+  #madeBy(worker: Worker): Made | null {
+    const label = worker.labels[LABEL];
+    if (label === undefined) return null;
+    const name = policyNameOf(label);
+    if (name !== undefined && isBuiltPolicy(name)) return this.#makeOwn(name, null);
+    this.#unknownLabel(worker, label);
+    return null;
+  }
+
+  /** The operator's values hold for a policy of the same kind; any other gets SMG's own (policies 1.6.1). */
+  #makeOwn(name: BuiltPolicyName, previous: Made | null): Made {
+    const { options } = this.#gateway;
+    const own = name === this.#gateway.name ? options : { ...STRUCT_DEFAULTS, keys: options.keys };
+    return this.#make(name, own, previous);
+  }
+
+  #make(name: BuiltPolicyName, options: PolicyOptions, previous: Made | null): Made {
+    const parameters = parametersOf(name, options);
+    if (previous !== null && previous.name === name && isDeepStrictEqual(previous.parameters, parameters)) {
+      return previous;
+    }
+    return { name, parameters, policy: this.#create(name, options) };
+  }
+
+  #list(): void {
+    const own = [...this.#decided.values()].flatMap((made) => made?.policy ?? []);
+    this.#all = [this.#standard.policy, ...own];
+  }
+}
+
+/** Models that a worker's label speaks for; none while it was not asked yet. Labels mean nothing on other legs. */
+function modelsOf({ type, models, status }: Worker): readonly string[] {
+  if (type !== 'regular') return [];
+  if (models.length > 0) return models;
+  return status === 'pending' ? [] : [NO_MODEL];
+}

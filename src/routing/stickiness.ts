@@ -1,0 +1,66 @@
+import type { AssignmentMode } from './assignment.ts';
+import type { WriteMode } from './candidates.ts';
+import { manualMode } from './policies/manual.ts';
+import type { PolicyName } from './policy-name.ts';
+import { type HeaderKeyReader, type KeyRules, manualReader, readListedKey, readRingKey } from './routing-keys.ts';
+import type { StickyRules } from './sticky.ts';
+
+/** Whether a key whose worker comes back returns to it (`--failback`): by mode as in SMG, never, or always. */
+export const FAILBACKS = ['as-smg', 'never', 'always'] as const;
+export type Failback = (typeof FAILBACKS)[number];
+
+export interface StickinessOptions {
+  readonly keys: KeyRules;
+  /** Mode of the override (SMG: `delegate`). */
+  readonly overrideMode: AssignmentMode;
+  /** Mode of `manual` (SMG: `random`). */
+  readonly manualMode: AssignmentMode;
+  /** See `StickyRules`; `manual` has none (sticky-sessions 3.8). */
+  readonly inflightCap: number;
+  /** See `StickyRules`. */
+  readonly pinLoadFactor: number;
+  readonly failback: Failback;
+}
+
+/** What stands above a policy: how its keys are read, and what keeps them on workers (sticky-sessions 2.5, 3.1). */
+export interface Stickiness {
+  /** The override, `manual`, or nothing. */
+  readonly kind: 'override' | 'manual' | 'none';
+  readonly rules: StickyRules;
+  readonly readHeader: HeaderKeyReader;
+}
+
+/** The three cases, made once: which one holds is told by the name of the policy. */
+export class StickinessByPolicy {
+  readonly #manual: Stickiness;
+  readonly #ring: Stickiness;
+  readonly #others: Stickiness;
+
+  constructor(options: StickinessOptions) {
+    const { keys, overrideMode, inflightCap, pinLoadFactor } = options;
+    const manual = manualMode(options.manualMode);
+    const overridden: StickyRules = {
+      mode: overrideMode,
+      write: writeModeOf(options.failback, overrideMode === 'delegate'),
+      inflightCap,
+      pinLoadFactor,
+    };
+    this.#manual = {
+      kind: 'manual',
+      rules: { mode: manual, write: writeModeOf(options.failback, false), inflightCap: 0, pinLoadFactor },
+      readHeader: manualReader(keys),
+    };
+    this.#ring = { kind: 'none', rules: overridden, readHeader: readRingKey };
+    this.#others = { kind: keys.override ? 'override' : 'none', rules: overridden, readHeader: readListedKey };
+  }
+
+  of(policy: PolicyName): Stickiness {
+    return policy === 'manual' ? this.#manual : policy === 'consistent_hashing' ? this.#ring : this.#others;
+  }
+}
+
+/** As SMG: only a key that the override delegated stays where it went, all others return (sticky-sessions 3.6, 3.7). */
+function writeModeOf(failback: Failback, delegated: boolean): WriteMode {
+  if (failback === 'as-smg') return delegated ? 'front' : 'behind';
+  return failback === 'never' ? 'front' : 'behind';
+}
