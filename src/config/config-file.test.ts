@@ -176,10 +176,23 @@ describe('cross checks', () => {
       /^--eviction-interval 0: policy cache_aware needs an interval above 0/,
     ],
     ['--cache-index hash', /^--cache-index hash: needs --cache-boundaries/],
+    [
+      '--policy power_of_two --worker-urls http://a:1',
+      /^--policy power_of_two: needs at least two workers, and there is one/,
+    ],
     ['--tls-cert-path c', /^--tls-cert-path needs --tls-key-path/],
     ['--tls-client-ca-path c', /^--tls-client-ca-path needs --tls-cert-path/],
   ])('%s is refused for that reason too', (flags, problem) => {
     expect(problemsOf({ flags })).toContainEqual(expect.stringMatching(problem));
+  });
+
+  it.each([
+    { flags: '--policy power_of_two' },
+    { flags: '--policy power_of_two --worker-urls http://a:1 http://b:1' },
+    { flags: '--policy power_of_two --worker-urls http://a:1', file: 'log_json: true' },
+    { flags: '--policy random --worker-urls http://a:1' },
+  ])('decisions 19: workers for power_of_two may be still to come: %j', (sources) => {
+    expect(problemsOf(sources)).not.toContainEqual(expect.stringMatching(/at least two workers/));
   });
 
   it('an eviction interval of the policy alone counts for cache_aware', () => {

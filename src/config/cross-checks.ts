@@ -42,6 +42,10 @@ export function crossCheck(input: CrossInput): void {
     const at = input.ofPolicy.get('evictionInterval')?.name ?? name('evictionInterval');
     problems.push(`${at} 0: policy cache_aware needs an interval above 0`);
   }
+  // With no worker at all, or with a file, others are still to come (decisions 19).
+  if (values.policy === 'power_of_two' && values.workerUrls.length === 1 && values.config === null) {
+    problems.push(`${name('policy')} power_of_two: needs at least two workers, and there is one`);
+  }
   if (anyValue('cacheIndex') === 'hash' && (anyValue('cacheBoundaries') as readonly number[]).length === 0) {
     problems.push(`${name('cacheIndex')} hash: needs ${flagName('cacheBoundaries')}`);
   }

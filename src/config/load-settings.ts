@@ -1,5 +1,6 @@
 import { AppError, messageOf } from '../util/app-error.ts';
 import { refuseUnavailable } from './availability.ts';
+import { compatDefaults } from './compat-defaults.ts';
 import { readConfigText } from './config-text.ts';
 import { type Checks, crossCheck } from './cross-checks.ts';
 import { type DerivedSettings, derive } from './derived-settings.ts';
@@ -70,7 +71,7 @@ export function tryLoadSettings(input: LoadInput): LoadResult {
 
   const given = new Map<AnyKey, Given>([...file.values, ...env, ...flags]);
   refuseUnavailable(given, problems);
-  const values = valuesOf(given, input.defaults ?? {});
+  const values = valuesOf(given, { ...compatDefaults(given), ...input.defaults });
   const derived = derive(values, given, file.ofPolicy);
   crossCheck({
     values,

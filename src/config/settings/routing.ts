@@ -7,6 +7,7 @@ import {
   policyNameOf,
 } from '../../routing/policy-name.ts';
 import { KEY_ORDERS, type KeyOrder } from '../../routing/routing-keys.ts';
+import { FAILBACKS, type Failback } from '../../routing/stickiness.ts';
 import { available, later, type SettingType } from '../setting.ts';
 import { bool, choice, int, list, optional, real, TIMER_SECS, text, U32 } from '../setting-types.ts';
 import { filePath, headerName } from '../text-types.ts';
@@ -49,7 +50,7 @@ export const ROUTING_SETTINGS = {
     default: '1.11' as '1.11' | '1.13',
     help: 'release of SMG whose defaults hold',
     group: 'Routing',
-    reload: 'restart',
+    reload: 'live',
   }),
 
   routingKeyOverride: available({
@@ -155,8 +156,8 @@ export const ROUTING_SETTINGS = {
     reload: 'live',
   }),
   failback: available({
-    type: choice(['as-smg', 'never', 'always']),
-    default: 'as-smg' as 'as-smg' | 'never' | 'always',
+    type: choice(FAILBACKS),
+    default: 'as-smg' as Failback,
     help: 'whether a conversation goes back to its first worker when that returns',
     group: 'Sticky sessions',
     reload: 'live',

@@ -1,3 +1,4 @@
+import { aliasProblem } from '../model-aliases.ts';
 import { available, later } from '../setting.ts';
 import { bool, int, list, optional, port, TIMER_SECS, text, U32 } from '../setting-types.ts';
 import { pair, urlPath } from '../text-types.ts';
@@ -49,6 +50,7 @@ export const WORKER_SETTINGS = {
         },
         'alias=canonical',
       ),
+      { whole: aliasProblem },
     ),
     default: [],
     help: 'further names of a model',
