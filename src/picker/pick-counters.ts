@@ -3,6 +3,7 @@ import type { CacheBranch, Decision, Outcome } from '../routing/decision.ts';
 import {
   CACHE_INDEX_BRANCHES,
   KEY_SOURCES,
+  PREFIX_BRANCHES,
   RING_BRANCHES,
   STICKY_BRANCHES,
   TREE_BRANCHES,
@@ -37,6 +38,7 @@ export class PickCounters {
   readonly #metrics: Metrics;
   readonly #sticky: Readonly<Record<(typeof STICKY_BRANCHES)[number], Cell>>;
   readonly #ring: Readonly<Record<(typeof RING_BRANCHES)[number], Cell>>;
+  readonly #prefix: Readonly<Record<(typeof PREFIX_BRANCHES)[number], Cell>>;
   readonly #trees: ReadonlyMap<string, Cell>;
   readonly #cacheIndex: ReadonlyMap<string, Cell>;
   readonly #matchRatio: HistogramCell;
@@ -49,6 +51,7 @@ export class PickCounters {
     this.#metrics = metrics;
     this.#sticky = cells(STICKY_BRANCHES, (branch) => metrics.manualBranches.cell(branch));
     this.#ring = cells(RING_BRANCHES, (branch) => metrics.consistentHashingBranches.cell(branch));
+    this.#prefix = cells(PREFIX_BRANCHES, (branch) => metrics.prefixHashBranches.cell(branch));
     this.#trees = new Map(TREE_BRANCHES.map((branch) => [branch, metrics.cacheAwareBranches.cell(branch)]));
     this.#cacheIndex = new Map(
       CACHE_INDEX_BRANCHES.map((branch) => [branch, metrics.cacheIndexBranches.cell(branch)]),
@@ -76,6 +79,7 @@ export class PickCounters {
     const trail = outcome.trail;
     if (trail.stickyBranch !== null) this.#sticky[trail.stickyBranch].value += 1;
     if (trail.ringBranch !== null) this.#ring[trail.ringBranch].value += 1;
+    if (trail.prefixBranch !== null) this.#prefix[trail.prefixBranch].value += 1;
     if (trail.cacheBranch !== null) this.#cacheDecision(trail.cacheBranch, trail.matchRatio);
     if (trail.keySource !== null) this.#source[trail.keySource].value += 1;
     if (trail.pastVeto) this.#metrics.overloadFallbacks.cell('selection').value += 1;

@@ -49,6 +49,11 @@ describe('sticky-sessions 8 names, labels and values', () => {
       'branch',
       ['target_worker_hit', 'target_worker_miss', 'routing_key_hit', 'random_fallback', 'no_healthy_workers'],
     ],
+    [
+      'smg_prefix_hash_policy_branch_total',
+      'branch',
+      ['ring_hit', 'load_balance_walk', 'fallback_least_load', 'no_routing_key', 'no_healthy_workers'],
+    ],
   ])('%s starts with 0 for each %s', (name, label, values) => {
     expect(zeros(name)).toEqual(values.map((value) => ({ name, labels: { [label]: value }, value: 0 })));
   });

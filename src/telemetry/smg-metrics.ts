@@ -5,7 +5,7 @@
 
 import type { BodyReason } from '../routing/body-reason.ts';
 import { BODY_REASONS } from '../routing/body-reason.ts';
-import { KEY_SOURCES, RING_BRANCHES, STICKY_BRANCHES, TREE_BRANCHES } from '../routing/decision.ts';
+import { KEY_SOURCES, PREFIX_BRANCHES, RING_BRANCHES, STICKY_BRANCHES, TREE_BRANCHES } from '../routing/decision.ts';
 import { POLICY_NAMES } from '../routing/policy-name.ts';
 import { counter, gauge, histogram, label } from './definition.ts';
 import { ENDPOINT_LABELS } from './endpoint-label.ts';
@@ -60,6 +60,11 @@ export const SMG_METRICS = {
     'smg_consistent_hashing_policy_branch_total',
     'Decisions of the consistent_hashing policy, by what decided.',
     [label('branch', RING_BRANCHES)],
+  ),
+  prefixHashBranches: counter(
+    'smg_prefix_hash_policy_branch_total',
+    'Decisions of the prefix_hash policy, by what decided.',
+    [label('branch', PREFIX_BRANCHES)],
   ),
   cacheAwareBranches: counter(
     'smg_cache_aware_policy_branch_total',
