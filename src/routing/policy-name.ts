@@ -32,6 +32,7 @@ export const BUILT_POLICY_NAMES = [
   'passthrough',
   'power_of_two',
   'least_load',
+  'cache_aware',
   'prefix_hash',
   'consistent_hashing',
   'bucket',

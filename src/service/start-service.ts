@@ -30,6 +30,7 @@ import { countedCalls, serviceOf } from './counted-calls.ts';
 import { Housekeeping, type HousekeepingIntervals } from './housekeeping.ts';
 import { accessLogObserver, extProcObserver, fleetObserver } from './observers.ts';
 import { gatewayPolicyOf, pickerConfigOf } from './picker-config.ts';
+import { bindPolicyMetrics } from './policy-metrics.ts';
 import { bindServiceMetrics } from './service-metrics.ts';
 import { applyWorkers, healthSettingsOf } from './settings-to-fleet.ts';
 import { warnOfSharedAddresses } from './shared-addresses.ts';
@@ -177,6 +178,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
   warnOfSharedAddresses(registry, log);
   bindPinMetrics(metrics, pins, 'memory');
   bindServiceMetrics({ metrics, ledger, ends, endpoints, transport });
+  bindPolicyMetrics(metrics, policies);
 
   applyWorkers(registry, loaded, log);
   registry.markSettled();

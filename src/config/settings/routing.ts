@@ -1,11 +1,5 @@
 import { ASSIGNMENT_MODES } from '../../routing/assignment.ts';
-import {
-  BUILT_POLICY_NAMES,
-  isBuiltPolicy,
-  POLICY_NAMES,
-  type PolicyName,
-  policyNameOf,
-} from '../../routing/policy-name.ts';
+import { POLICY_NAMES, type PolicyName, policyNameOf } from '../../routing/policy-name.ts';
 import { KEY_ORDERS, type KeyOrder } from '../../routing/routing-keys.ts';
 import { FAILBACKS, type Failback } from '../../routing/stickiness.ts';
 import { available, later, type SettingType } from '../setting.ts';
@@ -17,8 +11,6 @@ export function policyChoice<const V extends PolicyName>(names: readonly V[]): S
   return choice(names, (word) => policyNameOf(word) ?? word);
 }
 
-const laterPolicies = POLICY_NAMES.filter((name) => !isBuiltPolicy(name));
-
 const keySource = text(
   'rid or headers (later: cookie:NAME, query:NAME or body:/json/pointer)',
   (value) => /^(rid|headers|(cookie|query):[^\s,:]+|body:\/[^\s,]*)$/.test(value),
@@ -28,15 +20,11 @@ const keySource = text(
 /** How a worker is chosen, and how conversations stay with theirs (policies 7, sticky-sessions 1.3 and 3.11). */
 export const ROUTING_SETTINGS = {
   policy: available({
-    type: {
-      ...policyChoice(POLICY_NAMES),
-      allowed: `one of ${BUILT_POLICY_NAMES.join(', ')} (later: ${laterPolicies.join(', ')})`,
-    },
+    type: policyChoice(POLICY_NAMES),
     default: 'round_robin' as PolicyName,
     help: 'how a worker is chosen for a request without a pin',
     group: 'Routing',
     reload: 'live',
-    unavailable: (value) => (isBuiltPolicy(value) ? null : value),
   }),
   implicitKeys: available({
     type: list(headerName(), { none: 'none' }),

@@ -2,6 +2,7 @@ import type { Policy } from '../policy.ts';
 import type { BuiltPolicyName } from '../policy-name.ts';
 import type { PolicyOptions } from '../policy-parameters.ts';
 import { BucketPolicy } from './bucket.ts';
+import { createCacheAwarePolicy } from './cache-aware.ts';
 import { ConsistentHashingPolicy } from './consistent-hashing.ts';
 import { LeastLoadPolicy } from './least-load.ts';
 import { createManualPolicy } from './manual.ts';
@@ -24,6 +25,8 @@ export function createPolicy(name: BuiltPolicyName, options: PolicyOptions): Pol
       return new PowerOfTwoPolicy();
     case 'least_load':
       return new LeastLoadPolicy(options.leastLoad);
+    case 'cache_aware':
+      return createCacheAwarePolicy(options.cacheAware);
     case 'prefix_hash':
       return new PrefixHashPolicy(options.prefixHash, options.keys);
     case 'consistent_hashing':

@@ -1,0 +1,66 @@
+import type { Worker } from '../../workers/worker.ts';
+import { Affinity } from '../affinity/affinity.ts';
+import { eligibleHolders } from '../affinity/eligible-holders.ts';
+import type { Placement, Policy } from '../policy.ts';
+import type { CacheAwareParameters } from '../policy-parameters.ts';
+import type { PrefixTree } from '../prefixes/prefix-tree.ts';
+import { TreeMemory } from '../prefixes/tree-memory.ts';
+
+/** `cache_aware` with prompts remembered whole, in trees (policies 1.6.5, 1.6.6). Hot path. */
+export class TreeCacheAwarePolicy implements Policy {
+  readonly name = 'cache_aware';
+  readonly needsPrompt = true;
+  readonly needsLoads = true;
+  readonly memory: TreeMemory;
+
+  readonly #affinity: Affinity;
+  readonly #threshold: number;
+
+  constructor(parameters: CacheAwareParameters) {
+    this.memory = new TreeMemory(parameters.maxTreeSize, parameters.blockSize);
+    this.#affinity = new Affinity(parameters);
+    this.#threshold = Math.fround(parameters.cacheThreshold);
+  }
+
+  pick(placement: Placement): Worker | null {
+    const first = placement.candidates[0];
+    if (first === undefined) return null;
+    const trees = this.memory.of(placement, first);
+    const { prompt } = placement.request;
+    const { tokens } = prompt;
+    return tokens === null
+      ? this.#place(placement, trees.text, prompt.text ?? '')
+      : this.#place(placement, trees.tokens, tokens);
+  }
+
+  next(placement: Placement, taken: readonly Worker[]): Worker | null {
+    return this.#affinity.next(placement, taken);
+  }
+
+  #place<K extends string | Uint32Array>(placement: Placement, tree: PrefixTree<K>, key: K): Worker | null {
+    const worker = this.#affinity.underPressure(placement.candidates)
+      ? this.#byLoad(placement)
+      : this.#byMatch(placement, tree, key);
+    if (worker !== null) tree.insert(key, placement.request.prompt.namespace, worker.id);
+    return worker;
+  }
+
+  #byLoad(placement: Placement): Worker | null {
+    placement.trail.cacheBranch = 'kv_pressure_expected_wait';
+    return this.#affinity.chooseAny(placement);
+  }
+
+  #byMatch<K extends string | Uint32Array>(placement: Placement, tree: PrefixTree<K>, key: K): Worker | null {
+    const { candidates, request, trail } = placement;
+    const { matched, total, holders } = tree.match(key, request.prompt.namespace);
+    const ratio = total === 0 ? 0 : Math.fround(Math.fround(matched) / Math.fround(total));
+    trail.matchRatio = ratio;
+    if (ratio <= this.#threshold) {
+      trail.cacheBranch = 'expected_wait_fallback';
+      return this.#affinity.chooseAny(placement);
+    }
+    const worker = this.#affinity.chooseNear(placement, eligibleHolders(holders, candidates), total);
+    trail.cacheBranch = worker !== null && holders.includes(worker.id) ? 'tree_match' : 'spill';
+    return worker;
+  }
+}

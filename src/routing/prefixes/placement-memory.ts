@@ -1,0 +1,65 @@
+import type { Worker } from '../../workers/worker.ts';
+import type { MemorySize, Placement, PolicyMemory } from '../policy.ts';
+import type { CacheAwareParameters } from '../policy-parameters.ts';
+import { BoundaryIndex, headKeys } from './boundary-index.ts';
+import { ByModel } from './by-model.ts';
+
+/**
+ * Characters of a tree that one entry of the index stands for in the bound of its size: SMG has no bound for it. The
+ * default of `--max-tree-size` makes about a million entries, some 150 MB.
+ */
+const CHARS_PER_ENTRY = 64;
+
+/** What is remembered for one model. */
+class ModelPlacements extends BoundaryIndex {
+  /** Nothing is told of a worker before a prompt goes to it. */
+  add(): void {}
+}
+
+/** What `cache_aware` remembers with `--cache-index hash` (policies 1.6.7). */
+export class PlacementMemory implements PolicyMemory {
+  readonly #boundaries: readonly number[];
+  readonly #models: ByModel<ModelPlacements>;
+
+  constructor({ cacheBoundaries, cacheTtlMs, maxTreeSize }: CacheAwareParameters) {
+    this.#boundaries = cacheBoundaries;
+    const maxEntries = Math.max(1, Math.floor(maxTreeSize / CHARS_PER_ENTRY));
+    this.#models = new ByModel(() => new ModelPlacements({ ttlMs: cacheTtlMs, maxEntries }));
+  }
+
+  /** @param worker see `modelKeyOf` */
+  of({ pool, now }: Placement, worker: Worker): BoundaryIndex {
+    return this.#models.of(pool, worker, now);
+  }
+
+  /** Keys of the prompt's heads, shortest first; none when it is shorter than every boundary. */
+  keysOf({ request: { prompt } }: Placement, tokens: Uint32Array): readonly string[] {
+    return headKeys(this.#boundaries, tokens, prompt.namespace);
+  }
+
+  learn(placement: Placement, worker: Worker): void {
+    const { tokens } = placement.request.prompt;
+    if (tokens === null) return;
+    const index = this.of(placement, placement.candidates[0] ?? worker);
+    index.recordAll(this.keysOf(placement, tokens), worker.id, placement.now);
+  }
+
+  forget(workerId: string): void {
+    this.#models.forget(workerId);
+  }
+
+  tend(now: number): boolean {
+    return this.#models.some((index) => index.sweep(now));
+  }
+
+  sizes(): readonly MemorySize[] {
+    return this.#models.map((model, index) => ({
+      model,
+      chars: null,
+      tokens: null,
+      textHolders: null,
+      tokenHolders: null,
+      placements: index.size,
+    }));
+  }
+}
