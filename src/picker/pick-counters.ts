@@ -53,9 +53,7 @@ export class PickCounters {
     this.#ring = cells(RING_BRANCHES, (branch) => metrics.consistentHashingBranches.cell(branch));
     this.#prefix = cells(PREFIX_BRANCHES, (branch) => metrics.prefixHashBranches.cell(branch));
     this.#trees = new Map(TREE_BRANCHES.map((branch) => [branch, metrics.cacheAwareBranches.cell(branch)]));
-    this.#cacheIndex = new Map(
-      CACHE_INDEX_BRANCHES.map((branch) => [branch, metrics.cacheIndexBranches.cell(branch)]),
-    );
+    this.#cacheIndex = new Map(CACHE_INDEX_BRANCHES.map((branch) => [branch, metrics.cacheIndexBranches.cell(branch)]));
     this.#matchRatio = metrics.cacheAwareMatchRatio.cell();
     this.#source = cells(KEY_SOURCES, (source) => metrics.routingKeySources.cell(source));
     this.#fromHeaders = metrics.decisionSeconds.cell('headers');
