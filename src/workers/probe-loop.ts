@@ -1,7 +1,8 @@
 import { canonicalAddress, splitAddress } from './address.ts';
+import { askWorker } from './ask-worker.ts';
 import type { ConcurrencyGate } from './concurrency-gate.ts';
 import { effectiveHealth, type HealthSettings } from './health-settings.ts';
-import { type HttpResult, httpGet } from './http-get.ts';
+import type { HttpResult } from './http-get.ts';
 import { MODELS_MAX_BYTES, MODELS_PATH, MODELS_TIMEOUT_MS, readModels } from './model-probe.ts';
 import { chooseAddress, type NameResolver, nextAddress } from './name-resolver.ts';
 import type { Registry } from './registry.ts';
@@ -147,20 +148,8 @@ export class ProbeLoop {
   }
 
   async #get(path: string, timeoutMs: number, maxBytes: number): Promise<HttpResult> {
-    const { url, apiKey } = this.spec;
-    if (this.#instance.address === '') await this.#context.resolver.refresh(url.host);
-    const target = splitAddress(this.#instance.address);
-    if (target === undefined) return { kind: 'failed', reason: `${url.host} does not resolve` };
-    const headers = { host: url.authority, accept: '*/*', 'user-agent': 'smg-envoy' };
-    return httpGet({
-      ip: target.ip,
-      port: target.port,
-      path,
-      headers: apiKey === null ? headers : { ...headers, authorization: `Bearer ${apiKey}` },
-      timeoutMs,
-      maxBytes,
-      signal: this.#abort.signal,
-    });
+    if (this.#instance.address === '') await this.#context.resolver.refresh(this.spec.url.host);
+    return askWorker(this.spec, this.#instance.address, { path, timeoutMs, maxBytes, signal: this.#abort.signal });
   }
 
   /** A name with several addresses: a worker that is not ready at one is tried at the next. */

@@ -198,6 +198,8 @@ export class Registry implements JudgedSource {
     if (!this.#has(instance)) return;
     instance.lastProbe = report;
     instance.health = afterProbe(instance.health, report.ok, thresholds, counted);
+    // Nobody asks it for its load any more, so that nothing would take the verdict back (policies 2.2).
+    if (instance.health.status !== 'ready') instance.overloaded = false;
     this.#observer.probed(instance.worker, report.ok);
     const changed = this.#refresh(instance);
     this.#judge();
@@ -219,6 +221,17 @@ export class Registry implements JudgedSource {
     if (!this.#has(instance)) return;
     instance.assumeReady();
     if (this.#refresh(instance)) this.#publish();
+  }
+
+  /** Takes in which workers their last load report calls overloaded, with one snapshot for all (policies 2.2). */
+  overloadJudged(verdicts: ReadonlyMap<WorkerInstance, boolean>): void {
+    let changed = false;
+    for (const [instance, overloaded] of verdicts) {
+      if (!this.#has(instance)) continue;
+      instance.overloaded = overloaded && instance.health.status === 'ready';
+      if (this.#refresh(instance)) changed = true;
+    }
+    if (changed) this.#publish();
   }
 
   /** Takes in the address its name resolves to; empty when it resolves to none. */
@@ -279,6 +292,7 @@ export class Registry implements JudgedSource {
     if (instance.drain?.kind === 'removal') return 'draining';
     this.#endDrain(instance);
     instance.drain = { kind: 'removal' };
+    instance.overloaded = false;
     this.#refresh(instance);
     const deadline = performance.now() + this.#drainSettleMs;
     const timer = setInterval(() => {

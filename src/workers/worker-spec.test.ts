@@ -28,6 +28,8 @@ const full: Readonly<Record<string, unknown>> & { readonly health: Readonly<Reco
     success_threshold: 1,
     failure_threshold: 4,
   },
+  load_monitor_interval_secs: 2,
+  overload: { waiting_requests: 5, token_usage: 0.8 },
 };
 
 describe('interface 6 declared workers', () => {
@@ -68,9 +70,13 @@ describe('interface 6 declared workers', () => {
         success_threshold: 1,
         failure_threshold: 4,
       },
+      load_monitor_interval_secs: 2,
+      overload: { waiting_requests: 5, token_usage: 0.8 },
     });
 
     expect(spec).toMatchObject({
+      loadIntervalSecs: 2,
+      overload: { waitingRequests: 5, tokenUsage: 0.8 },
       name: 'left',
       models: ['a', 'b'],
       workerType: 'decode',
@@ -123,6 +129,27 @@ describe('interface 6 declared workers', () => {
     ],
     [{ url, health: { endpoint: 'health' } }, 'health.endpoint: must be a path, got "health"', ['health', 'endpoint']],
     [{ url, health: { x: 1 } }, 'health: unknown field x; allowed: check_interval_secs, disable_', ['health', 'x']],
+    [
+      { url, load_monitor_interval_secs: 0 },
+      'load_monitor_interval_secs: must be an integer of seconds',
+      ['load_monitor_interval_secs'],
+    ],
+    [
+      { url, overload: { waiting_requests: 0 } },
+      'overload.waiting_requests: must be an integer from 1',
+      ['overload', 'waiting_requests'],
+    ],
+    [
+      { url, overload: { token_usage: 1.5 } },
+      'overload.token_usage: must be a number above 0 and at most 1',
+      ['overload', 'token_usage'],
+    ],
+    [
+      { url, overload: { x: 1 } },
+      'overload: unknown field x; allowed: token_usage, waiting_requests',
+      ['overload', 'x'],
+    ],
+    [{ url, kv_block_size: 16 }, 'worker: unknown field kv_block_size', ['kv_block_size']],
     [{ url, colour: 'red' }, 'worker: unknown field colour; allowed: api_key, bootstrap_port, cost', ['colour']],
   ])('%j is refused by naming field, value and what is allowed', (input, message, path) => {
     const result = parseWorkerSpec(input);

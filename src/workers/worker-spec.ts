@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { HealthOverrides } from './health-settings.ts';
+import { NO_OVERLOAD_RULE, type OverloadRule } from './load/overload.ts';
 import type { WorkerType } from './worker.ts';
 import { parseWorkerUrl, type WorkerUrl } from './worker-url.ts';
 
@@ -19,6 +20,10 @@ export interface WorkerSpec {
   readonly cost: number;
   readonly labels: Readonly<Record<string, string>>;
   readonly health: HealthOverrides;
+  /** Seconds between its load reports; null without a wish (policies 3.1). */
+  readonly loadIntervalSecs: number | null;
+  /** From which load on it takes no requests, over what holds for the fleet (policies 2.2). */
+  readonly overload: OverloadRule;
 }
 
 /** One thing wrong with a declared worker. */
@@ -58,6 +63,15 @@ const healthSchema = z.strictObject(
   { error: 'must be an object of health settings' },
 );
 
+const SHARE_RULE = 'must be a number above 0 and at most 1';
+const overloadSchema = z.strictObject(
+  {
+    waiting_requests: count('must be an integer from 1 to 4294967295', 1, 4_294_967_295).nullish(),
+    token_usage: z.number({ error: SHARE_RULE }).gt(0, { error: SHARE_RULE }).max(1, { error: SHARE_RULE }).nullish(),
+  },
+  { error: 'must be an object of overload bounds' },
+);
+
 /** Null stands for nothing, as in a partial change. */
 const fields = {
   // It becomes the value of a response header with --routed-worker-id name.
@@ -84,6 +98,8 @@ const fields = {
     .record(z.string(), z.string({ error: 'must be a text' }), { error: 'must be an object of texts' })
     .nullish(),
   health: healthSchema.nullish(),
+  load_monitor_interval_secs: count('must be an integer of seconds from 1 to 86400', 1, 86_400).nullish(),
+  overload: overloadSchema.nullish(),
 };
 
 const urlSchema = z.string({ error: 'must be the URL of the worker' }).superRefine((value, context) => {
@@ -137,6 +153,8 @@ export function plainSpec(url: WorkerUrl): WorkerSpec {
     cost: 1,
     labels: {},
     health: healthOverrides({}),
+    loadIntervalSecs: null,
+    overload: NO_OVERLOAD_RULE,
   };
 }
 
@@ -154,6 +172,8 @@ function merge(current: WorkerSpec, patch: Patch): WorkerSpec {
     cost: choose(patch.cost, current.cost, cleared.cost),
     labels: choose(patch.labels, current.labels, cleared.labels),
     health: choose(patch.health && healthOverrides(patch.health), current.health, cleared.health),
+    loadIntervalSecs: choose(patch.load_monitor_interval_secs, current.loadIntervalSecs, cleared.loadIntervalSecs),
+    overload: choose(patch.overload && overloadRule(patch.overload), current.overload, cleared.overload),
   };
 }
 
@@ -172,6 +192,10 @@ function healthOverrides(input: NonNullable<z.infer<typeof healthSchema>>): Heal
     successThreshold: input.success_threshold ?? null,
     failureThreshold: input.failure_threshold ?? null,
   };
+}
+
+function overloadRule(input: NonNullable<z.infer<typeof overloadSchema>>): OverloadRule {
+  return { waitingRequests: input.waiting_requests ?? null, tokenUsage: input.token_usage ?? null };
 }
 
 function refuse(error: z.ZodError, allowed: readonly string[]): SpecResult {
@@ -194,7 +218,8 @@ function describe(issue: z.core.$ZodIssue, allowed: readonly string[]): SpecIssu
 }
 
 function nestedFields(field: string | number | undefined): readonly string[] {
-  return field === 'health' ? Object.keys(healthSchema.shape) : ['id'];
+  if (field === 'health') return Object.keys(healthSchema.shape);
+  return field === 'overload' ? Object.keys(overloadSchema.shape) : ['id'];
 }
 
 function shown(issue: z.core.$ZodIssue, field: string): string {
