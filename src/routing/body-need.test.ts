@@ -96,3 +96,146 @@ describe('sticky-sessions 11.2 header keys and the rid', () => {
     expect(need({ policy: 'consistent_hashing' }, { target: '0' }, several)).toBe('model_ambiguous');
   });
 });
+
+describe('sticky-sessions 11.2 a pinned key that the header tells, under a policy that reads prompts', () => {
+  const PIN = '1:m:s:k';
+  const ONLY = { policy: promptPolicy, keys: { order: 'header-only' } } as const;
+
+  function needPinned(
+    options: DriverOptions,
+    parts: RequestParts,
+    { candidates = ['a'], inFlight = 0, ridReadable = true, snapshot = one } = {},
+  ) {
+    const driver = new RouterDriver(new TestFleet(snapshot.workers), options);
+    driver.pins.put(PIN, candidates, 0, 1);
+    driver.fleet.load('a').begin('k', inFlight);
+    const need = driver.router.bodyNeed(makeRequest(parts).head, driver.fleet.snapshot, ridReadable);
+    for (const worker of snapshot.workers) driver.fleet.load(worker.id).end('k', inFlight);
+    return need;
+  }
+
+  const bodyless = { policy: promptPolicy, keys: { order: 'header-first' } } as const;
+  const ridFirst = { policy: promptPolicy } as const;
+  const override = { policy: promptPolicy, keys: { order: 'header-only', override: false } } as const;
+  const downA = makeSnapshot([
+    makeWorker('a', { models: ['m'], placeable: false, keepsPins: false }),
+    makeWorker('b', { models: ['m'] }),
+  ]);
+
+  it.each([
+    { what: 'header-only', options: ONLY, parts: { key: 'k_t2' }, want: null },
+    { what: 'header-first', options: bodyless, parts: { key: 'k_t2' }, want: null },
+    { what: 'rid-first, where a rid may follow', options: ridFirst, parts: { key: 'k' }, want: 'routing_key_override' },
+    {
+      what: 'rid-first, no rid there',
+      options: ridFirst,
+      parts: { key: 'k' },
+      facts: { ridReadable: false },
+      want: null,
+    },
+    { what: 'another key', options: ONLY, parts: { key: 'new' }, want: 'policy_needs_text' },
+    { what: 'no key', options: ONLY, parts: {}, want: 'policy_needs_text' },
+    { what: 'the override is off', options: override, parts: { key: 'k' }, want: 'policy_needs_text' },
+    {
+      what: 'the trigger is reached',
+      options: ONLY,
+      parts: { key: 'k' },
+      facts: { inFlight: 2 },
+      want: 'policy_needs_text',
+    },
+    {
+      what: 'the worker is gone',
+      options: ONLY,
+      parts: { key: 'k' },
+      facts: { candidates: ['z'] },
+      want: 'policy_needs_text',
+    },
+    {
+      what: 'the worker is down',
+      options: ONLY,
+      parts: { key: 'k' },
+      facts: { snapshot: downA },
+      want: 'policy_needs_text',
+    },
+    {
+      what: 'the other worker of the pin serves',
+      options: ONLY,
+      parts: { key: 'k' },
+      facts: { snapshot: downA, candidates: ['a', 'b'] },
+      want: null,
+    },
+    {
+      what: 'the model is not certain',
+      options: ONLY,
+      parts: { key: 'k' },
+      facts: { snapshot: several },
+      want: 'policy_needs_text',
+    },
+  ] satisfies {
+    what: string;
+    options: DriverOptions;
+    parts: RequestParts;
+    facts?: Parameters<typeof needPinned>[2];
+    want: string | null;
+  }[])('$what: $want', ({ options, parts, facts, want }) => {
+    expect(needPinned(options, parts, facts)).toBe(want);
+  });
+
+  it('does not count as a use of the pin', () => {
+    const driver = new RouterDriver(new TestFleet(one.workers), ONLY);
+    driver.pins.put(PIN, ['a'], 0, 1);
+
+    driver.router.bodyNeed(makeRequest({ key: 'k' }).head, driver.fleet.snapshot, true);
+
+    expect(driver.pins.list(1, null, 100).pins[0]?.idleMs).toBe(99);
+  });
+
+  it.each([
+    { override: true, parts: { key: 'new' }, want: null },
+    { override: false, parts: { key: 'new' }, want: null },
+    { override: false, parts: {}, want: 'policy_needs_text' },
+    { override: false, parts: tokens('1'), want: null },
+  ])('prefix_hash hashes a header key instead, override $override, $parts: $want', ({ override, parts, want }) => {
+    expect(need({ policy: 'prefix_hash', keys: { order: 'header-only', override } }, parts)).toBe(want);
+  });
+});
+
+describe('policies 2.4 several policies in one fleet', () => {
+  const labelled = (policy: string, ...models: string[]) => makeWorker(models.join(), { models, labels: { policy } });
+  const needIn = (workers: ReturnType<typeof makeWorker>[], options: DriverOptions = { keys: OFF }) => {
+    const driver = new RouterDriver(new TestFleet(workers), options);
+    driver.router.policies.follow(driver.fleet.snapshot);
+    return driver.router.bodyNeed(makeRequest().head, driver.fleet.snapshot, true);
+  };
+
+  it.each([
+    {
+      what: 'the only model has a policy that reads prompts',
+      workers: [labelled('bucket', 'm')],
+      want: 'policy_needs_text',
+    },
+    { what: 'the only model has one that does not', workers: [labelled('random', 'm')], want: null },
+    {
+      what: 'any of several models has one that reads prompts',
+      workers: [labelled('random', 'm'), labelled('bucket', 'n')],
+      want: 'policy_needs_text',
+    },
+    {
+      what: 'none of several has',
+      workers: [labelled('random', 'm'), labelled('random', 'n')],
+      want: 'model_ambiguous',
+    },
+    {
+      what: 'models share workers but not their policy',
+      workers: [labelled('random', 'm', 'n')],
+      want: 'model_ambiguous',
+    },
+    { what: 'models share workers and policy', workers: [makeWorker('a', { models: ['m', 'n'] })], want: null },
+  ])('$what: $want', ({ workers, want }) => {
+    expect(needIn(workers)).toBe(want);
+  });
+
+  it('goes by the policy of the only model, not by the gateway’s', () => {
+    expect(needIn([labelled('random', 'm')], { policy: promptPolicy, keys: OFF })).toBeNull();
+  });
+});

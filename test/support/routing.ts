@@ -4,6 +4,7 @@ import type { RoutingRequest } from '../../src/request/routing-request.ts';
 import type { AssignmentMode } from '../../src/routing/assignment.ts';
 import type { Decision, Outcome } from '../../src/routing/decision.ts';
 import { ModelPolicies } from '../../src/routing/model-policies.ts';
+import { createPolicy } from '../../src/routing/policies/create-policy.ts';
 import type { Policy } from '../../src/routing/policy.ts';
 import type { BuiltPolicyName } from '../../src/routing/policy-name.ts';
 import { type PolicyOptions, STRUCT_DEFAULTS } from '../../src/routing/policy-parameters.ts';
@@ -53,7 +54,9 @@ export function makeRequest(parts: RequestParts = {}): RoutingRequest {
 /** The gateway's policy by name, or one that is there already. */
 export function modelPolicies(policy: BuiltPolicyName | Policy, options: PolicyOptions): ModelPolicies {
   if (typeof policy === 'string') return new ModelPolicies({ name: policy, options });
-  return new ModelPolicies({ name: policy.name as BuiltPolicyName, options }, { create: () => policy });
+  const create = (name: BuiltPolicyName, own: PolicyOptions) =>
+    name === policy.name ? policy : createPolicy(name, own);
+  return new ModelPolicies({ name: policy.name as BuiltPolicyName, options }, { create });
 }
 
 /** What a router has as SMG has it, unless a test says otherwise. */
