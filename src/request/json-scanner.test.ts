@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type JsonScan, MemberNames, type ScanStatus, scanObject } from './json-scanner.ts';
+import { type JsonScan, MemberNames, NestedObject, type ScanStatus, scanObject } from './json-scanner.ts';
+import { JsonWalker } from './json-walker.ts';
 
 const NAMES = ['rid', 'model', 'messages', 'naïve'];
 const WANTED = new MemberNames(NAMES);
@@ -155,6 +156,74 @@ describe('scanObject on a cut value', () => {
   it('takes a number at the very end for cut', () => {
     expect(scan('{"model":12').ends[1]).toBe(-1);
     expect(scan('{"model":12 ').ends[1]).toBe(11);
+  });
+});
+
+describe('NestedObject', () => {
+  const object = new NestedObject(['a', 'b']);
+  const read = (text: string, at = 0) => {
+    const bytes = Buffer.from(text);
+    const walker = new JsonWalker(bytes, at);
+    const whole = object.read(walker);
+    const raw = (index: number): string | null => {
+      const start = object.start(index);
+      const end = object.end(index);
+      return start < 0 ? null : bytes.toString('utf8', start, end < 0 ? bytes.length : end);
+    };
+    return { whole, at: walker.at, a: raw(0), b: raw(1), cut: object.start(0) >= 0 && object.end(0) < 0 };
+  };
+
+  it.each<[string, object]>([
+    ['{"b":[1],"a":"x"},', { whole: true, at: 17, a: '"x"', b: '[1]' }],
+    ['{}]', { whole: true, at: 2, a: null, b: null }],
+    ['{"a":1,"a":2} ', { whole: true, a: '1' }],
+    ['"a" ', { whole: true, at: 3, a: null }],
+    ['[{"a":1}] ', { whole: true, at: 9, a: null }],
+    ['{"b":2,"a":"x', { whole: false, a: '"x', b: '2', cut: true }],
+    ['{"a":1 "b":2}', { whole: false, a: '1', b: null }],
+    ['?', { whole: false, a: null }],
+  ])('%s', (text, expected) => {
+    expect(read(text)).toMatchObject(expected);
+  });
+
+  it('forgets what it read before', () => {
+    read('{"a":1,"b":2}');
+
+    expect(read('{"b":3}')).toMatchObject({ a: null, b: '3' });
+    expect(read('7 ')).toMatchObject({ a: null, b: null });
+  });
+
+  it('reads from where the walker stands', () => {
+    expect(read('[{"a":1},{"a":2}]', 9)).toMatchObject({ a: '2', at: 16 });
+  });
+});
+
+describe('a visit of a list', () => {
+  const elements = (text: string): string[] => {
+    const walker = new JsonWalker(Buffer.from(text), 0);
+    const found: string[] = [];
+    for (let more = walker.enterArray(); more; more = walker.nextElement()) {
+      const start = walker.at;
+      const skipped = walker.skipValue();
+      if (skipped === 'none') break;
+      found.push(text.slice(start, walker.at));
+    }
+    return found;
+  };
+
+  it.each<[string, string[]]>([
+    ['[1,"a",[2],{}]', ['1', '"a"', '[2]', '{}']],
+    ['[ 1 , 2 ] ', ['1', '2']],
+    ['[]', []],
+    ['[ ]', []],
+    ['[', []],
+    ['{"a":1}', []],
+    ['"a"', []],
+    ['[1,', ['1']],
+    ['[1 2]', ['1']],
+    ['[,1]', []],
+  ])('%s', (text, expected) => {
+    expect(elements(text)).toEqual(expected);
   });
 });
 
