@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { makePool, makeWorker, TestLoad } from '../../../test/support/fleet.ts';
+import { makePool, makeWorker, type TestLoad } from '../../../test/support/fleet.ts';
+import { makeReporting, report } from '../../../test/support/load-report.ts';
 import { makeRequest, type RequestParts } from '../../../test/support/routing.ts';
 import type { Worker } from '../../workers/worker.ts';
 import { newTrail } from '../decision.ts';
@@ -22,17 +23,27 @@ export function makePlacement(members: readonly Worker[], parts: RequestParts = 
 
 /** What every placement policy must do. `create` answers with a fresh one. */
 export function policySuite(name: string, create: () => Policy): void {
+  const reported = fc.record({
+    waitingRequests: fc.nat(100),
+    waitingUncachedTokens: fc.nat(10_000),
+    genThroughput: fc.nat(500),
+    tokenUsage: fc.double({ min: 0, max: 1, noNaN: true }),
+  });
+  const state = fc.record({ up: fc.boolean(), requests: fc.nat(5), engine: fc.option(reported) });
   const fleet = fc
-    .array(fc.record({ up: fc.boolean(), requests: fc.nat(5) }), { minLength: 1, maxLength: 6 })
+    .array(state, { minLength: 1, maxLength: 6 })
     .filter((workers) => workers.some(({ up }) => up))
     .map((workers) =>
-      workers.map(({ up, requests }, i) => {
-        const load = new TestLoad();
-        load.begin(null, requests);
-        return makeWorker(`http://w${i}:8000`, { placeable: up, load });
-      }),
+      workers.map(({ up, requests, engine }, i) => ({
+        ...makeReporting(`http://w${i}:8000`, engine, requests),
+        placeable: up,
+      })),
     );
-  const parts = fc.record({ key: fc.string() }, { requiredKeys: [] });
+  const prompt = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 40 }).map((text) => ({ text })),
+    fc.uint32Array({ minLength: 1, maxLength: 40 }).map((tokens) => ({ tokens })),
+  );
+  const parts = fc.record({ key: fc.string(), prompt }, { requiredKeys: [] });
   const draw = fc.noShrink(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }));
 
   describe(`${name} is a placement policy`, () => {
@@ -48,6 +59,42 @@ export function policySuite(name: string, create: () => Policy): void {
             const placement = makePlacement(members, request, () => value);
 
             expect(placement.candidates).toContain(policy.pick(placement));
+          }
+        }),
+      );
+    });
+
+    it('only ever picks a candidate of a fleet that changes', () => {
+      const change = fc.record({ at: fc.nat(5), state, parts, draw, wait: fc.nat(6000) });
+      fc.assert(
+        fc.property(fleet, fc.array(change, { maxLength: 20 }), (members, changes) => {
+          const policy = create();
+          const workers = [...members];
+          let joined = 0;
+          let now = 0;
+          for (const {
+            at,
+            state: { up, requests, engine },
+            parts: request,
+            draw: value,
+            wait,
+          } of changes) {
+            const known = workers[at];
+            const left = known !== undefined && !up && requests === 0;
+            if (left) workers.splice(at, 1);
+            else if (known === undefined) workers.push(makeReporting(`http://new${joined++}:8000`, engine, requests));
+            else workers[at] = { ...known, placeable: up };
+            if (known !== undefined && engine !== null) report(known, engine);
+            now += wait;
+            const placement = { ...makePlacement(workers, request, () => value), now };
+            if (placement.candidates.length === 0) continue;
+            const picked = policy.pick(placement);
+
+            expect(placement.candidates).toContain(picked);
+            (picked!.load as TestLoad).begin();
+            const next = policy.next(placement, [picked!]);
+            expect(next).not.toBe(picked);
+            expect([null, ...placement.candidates]).toContain(next);
           }
         }),
       );
