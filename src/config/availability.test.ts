@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { load, problemsOf } from '../../test/support/try-load.ts';
-import { isBuiltPolicy, POLICY_NAMES } from '../routing/policy-name.ts';
 import { KNOWN_FLAGS } from './known-flags.ts';
 import { FLAGS } from './names.ts';
 import { flagName } from './setting.ts';
 import { TABLE } from './settings-table.ts';
-
-const UNBUILT = POLICY_NAMES.filter((name) => !isBuiltPolicy(name));
 
 /** A value for each later setting that would turn something on. */
 const REFUSED: readonly string[] = [
@@ -52,14 +49,11 @@ describe('settings of later versions', () => {
     expect(later.filter((flag) => !tried.has(flag)).sort()).toEqual(neverOn.sort());
   });
 
-  it.each([...UNBUILT.map((name) => `--policy ${name}`), '--pin-store redis://'])(
-    '%s is refused as a value',
-    (flags) => {
-      expect(problemsOf({ flags: flags.replace('redis://', 'redis://user:s3cret@host:1') })).toEqual([
-        `${flags} is not supported by this version yet`,
-      ]);
-    },
-  );
+  it.each(['--pin-store redis://'])('%s is refused as a value', (flags) => {
+    expect(problemsOf({ flags: flags.replace('redis://', 'redis://user:s3cret@host:1') })).toEqual([
+      `${flags} is not supported by this version yet`,
+    ]);
+  });
 
   it.each([
     ['--routing-key-sources rid,cookie:sid', 'cookie:sid'],
@@ -122,7 +116,7 @@ describe('what is allowed', () => {
 describe('decisions 42 known flags', () => {
   it('a replacement that does not exist yet is told as such', () => {
     const later = TABLE.filter(([, setting]) => setting.later === true).map(([key]) => flagName(key));
-    const missing = [...later, '--pin-store', ...UNBUILT.map((name) => `--policy ${name}`)];
+    const missing = [...later, '--pin-store'];
     const hasty = [...KNOWN_FLAGS].filter(
       ([, reason]) =>
         missing.some((name) => ` ${reason} `.includes(` ${name} `)) && !reason.includes('in a later version'),

@@ -209,7 +209,7 @@ describe('cross checks', () => {
     '--admin-host localhost',
     '--admin-host 0.0.0.0 --admin-insecure',
     '--admin-host 0.0.0.0 --control-plane-api-keys id:name:admin:key',
-    '--eviction-interval 0',
+    '--policy round_robin --eviction-interval 0',
     '--policy manual --eviction-interval 0',
     '--grpc-socket /s',
   ])('%s is fine', (flags) => {

@@ -38,7 +38,7 @@ export const KNOWN_FLAGS: ReadonlyMap<string, string> = new Map(
     'worker-startup-delay': 'a worker is probed at once and again until it answers',
     'engine-metrics': 'Prometheus can scrape the workers itself',
     'enable-igw': 'several models need no switch',
-    'dp-minimum-tokens-scheduler': 'in a later version use --policy least_load',
+    'dp-minimum-tokens-scheduler': 'use --policy least_load',
     'bucket-adjust-interval-secs': 'the interval of the bucket policy is fixed',
     'kv-indexer-ttl-secs': 'KV events of engines are not read',
     'kv-indexer-max-entries': 'KV events of engines are not read',

@@ -51,7 +51,7 @@ describe('interface 3 precedence', () => {
 
 describe('interface 3, policies 7, decisions 12, 16, 17, 31, 43 defaults', () => {
   it.each([
-    ['policy', 'round_robin'],
+    ['policy', 'cache_aware'],
     ['routingKeyOverride', false],
     ['routingKeyHeaders', ['x-smg-routing-key']],
     ['routingKeySources', ['rid', 'headers']],

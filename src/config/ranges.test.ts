@@ -14,7 +14,7 @@ const ROWS: readonly (readonly [flag: string, good: readonly string[], bad: read
   ['--overload-token-usage-threshold', ['0.3', '1', '2'], ['0', '-1']],
   ['--overlap-decay', ['0', '3.5'], ['-0.1', 'Infinity']],
   ['--selection-temperature', ['0', '0.5'], ['-0.1', 'Infinity']],
-  ['--eviction-interval', ['0', '120'], ['-1', '1.5', '2147484']],
+  ['--eviction-interval', ['1', '120'], ['-1', '1.5', '2147484']],
   ['--max-tree-size', ['1'], ['0']],
   ['--block-size', ['1'], ['0']],
   ['--cache-index', ['tree'], ['table']],

@@ -212,11 +212,14 @@ export class Picker {
       }
       return this.#place(request, facts, requestId, requestIdToSet, now, commits + 1);
     }
-    return held.then((pin) =>
-      commits === MAX_COMMITS || sameCandidates(pin.candidates, write.candidates)
+    return held.then((pin) => {
+      // The fleet may have changed while the store was asked (field-lessons R25).
+      const holds =
+        sameCandidates(pin.candidates, write.candidates) && fleet.current.byId(outcome.worker.id)?.keepsPins === true;
+      return commits === MAX_COMMITS || holds
         ? this.#placed(outcome, request, facts, requestIdToSet, now)
-        : this.#place(request, facts, requestId, requestIdToSet, now, commits + 1),
-    );
+        : this.#place(request, facts, requestId, requestIdToSet, now, commits + 1);
+    });
   }
 
   /**

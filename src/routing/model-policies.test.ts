@@ -4,21 +4,21 @@ import { policyOptions } from '../../test/support/routing.ts';
 import type { Worker } from '../workers/worker.ts';
 import { ModelPolicies } from './model-policies.ts';
 import type { Policy } from './policy.ts';
-import type { BuiltPolicyName } from './policy-name.ts';
+import type { PolicyName } from './policy-name.ts';
 import { BUCKET_DEFAULTS, EXPECTED_WAIT_DEFAULTS, type PolicyOptions } from './policy-parameters.ts';
 
 interface Created {
-  readonly name: BuiltPolicyName;
+  readonly name: PolicyName;
   readonly options: PolicyOptions;
   readonly forgotten: string[];
   readonly policy: Policy;
 }
 
 /** Policies whose making and forgetting is written down. */
-function recorded(name: BuiltPolicyName = 'round_robin', options = policyOptions()) {
+function recorded(name: PolicyName = 'round_robin', options = policyOptions()) {
   const created: Created[] = [];
   const unknown: string[] = [];
-  const create = (made: BuiltPolicyName, of: PolicyOptions): Policy => {
+  const create = (made: PolicyName, of: PolicyOptions): Policy => {
     const forgotten: string[] = [];
     const policy: Policy = {
       name: made,

@@ -4,24 +4,24 @@ import type { Pool, WorkerSnapshot } from '../workers/snapshot.ts';
 import type { Worker } from '../workers/worker.ts';
 import { createPolicy } from './policies/create-policy.ts';
 import type { Policy } from './policy.ts';
-import { type BuiltPolicyName, isBuiltPolicy, policyNameOf } from './policy-name.ts';
+import { type PolicyName, policyNameOf } from './policy-name.ts';
 import { type PolicyOptions, parametersOf, STRUCT_DEFAULTS } from './policy-parameters.ts';
 
 /** The policy that the operator chose, with the operator's values. */
 export interface GatewayPolicy {
-  readonly name: BuiltPolicyName;
+  readonly name: PolicyName;
   readonly options: PolicyOptions;
 }
 
 export interface ModelPoliciesHooks {
   /** The label of a worker names no policy; its models get the gateway's. */
   readonly unknownLabel?: (worker: Worker, label: string) => void;
-  readonly create?: (name: BuiltPolicyName, options: PolicyOptions) => Policy;
+  readonly create?: (name: PolicyName, options: PolicyOptions) => Policy;
 }
 
 /** One policy, with what it was made of. */
 interface Made {
-  readonly name: BuiltPolicyName;
+  readonly name: PolicyName;
   readonly parameters: unknown;
   readonly policy: Policy;
 }
@@ -37,7 +37,7 @@ const LABEL = 'policy';
  * `follow` must be told of each snapshot before a request is placed in it.
  */
 export class ModelPolicies {
-  readonly #create: (name: BuiltPolicyName, options: PolicyOptions) => Policy;
+  readonly #create: (name: PolicyName, options: PolicyOptions) => Policy;
   readonly #unknownLabel: (worker: Worker, label: string) => void;
   #gateway: GatewayPolicy;
   #standard: Made;
@@ -118,19 +118,19 @@ export class ModelPolicies {
     const label = worker.labels[LABEL];
     if (label === undefined) return null;
     const name = policyNameOf(label);
-    if (name !== undefined && isBuiltPolicy(name)) return this.#makeOwn(name, null);
+    if (name !== undefined) return this.#makeOwn(name, null);
     this.#unknownLabel(worker, label);
     return null;
   }
 
   /** The operator's values hold for a policy of the same kind; any other gets SMG's own (policies 1.6.1). */
-  #makeOwn(name: BuiltPolicyName, previous: Made | null): Made {
+  #makeOwn(name: PolicyName, previous: Made | null): Made {
     const { options } = this.#gateway;
     const own = name === this.#gateway.name ? options : { ...STRUCT_DEFAULTS, keys: options.keys };
     return this.#make(name, own, previous);
   }
 
-  #make(name: BuiltPolicyName, options: PolicyOptions, previous: Made | null): Made {
+  #make(name: PolicyName, options: PolicyOptions, previous: Made | null): Made {
     const parameters = parametersOf(name, options);
     if (previous !== null && previous.name === name && isDeepStrictEqual(previous.parameters, parameters)) {
       return previous;

@@ -24,22 +24,3 @@ export function policyNameOf(text: string): PolicyName | undefined {
 function folded(text: string): string {
   return text.toLowerCase().replaceAll('_', '');
 }
-
-/** Those that this version can run. */
-export const BUILT_POLICY_NAMES = [
-  'random',
-  'round_robin',
-  'passthrough',
-  'power_of_two',
-  'least_load',
-  'cache_aware',
-  'prefix_hash',
-  'consistent_hashing',
-  'bucket',
-  'manual',
-] as const satisfies readonly PolicyName[];
-export type BuiltPolicyName = (typeof BUILT_POLICY_NAMES)[number];
-
-export function isBuiltPolicy(name: PolicyName): name is BuiltPolicyName {
-  return (BUILT_POLICY_NAMES as readonly PolicyName[]).includes(name);
-}

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { TestFleet } from '../../test/support/fleet.ts';
 import { RouterDriver } from '../../test/support/routing.ts';
 import { ASSIGNMENT_MODES } from './assignment.ts';
-import { BUILT_POLICY_NAMES, type BuiltPolicyName } from './policy-name.ts';
+import { POLICY_NAMES, type PolicyName } from './policy-name.ts';
 import { KEY_ORDERS } from './routing-keys.ts';
 
 describe('every decision', () => {
@@ -18,7 +18,7 @@ describe('every decision', () => {
   const states = fc.constantFrom('up', 'up', 'down', 'draining');
   const round = fc.record({ states: fc.tuple(states, states, states, states), parts });
   const options = fc.record({
-    policy: fc.constantFrom<BuiltPolicyName>(...BUILT_POLICY_NAMES),
+    policy: fc.constantFrom<PolicyName>(...POLICY_NAMES),
     mode: fc.constantFrom(...ASSIGNMENT_MODES),
     override: fc.boolean(),
     order: fc.constantFrom(...KEY_ORDERS),

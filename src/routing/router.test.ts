@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeWorker, TestFleet } from '../../test/support/fleet.ts';
 import { type DriverOptions, makeRequest, type RequestParts, RouterDriver } from '../../test/support/routing.ts';
-import { BUILT_POLICY_NAMES } from './policy-name.ts';
+import { POLICY_NAMES } from './policy-name.ts';
 import { KEY_ORDERS } from './routing-keys.ts';
 
 const OFF = { override: false };
@@ -39,7 +39,7 @@ describe('sticky-sessions 3.1 which policies are sticky', () => {
     expect([5, 0, 3, 1].map(at)).toEqual(['C', 'A', 'A', 'B']);
   });
 
-  it.each(BUILT_POLICY_NAMES)('tells the real name of %s also when a pin decides', (policy) => {
+  it.each(POLICY_NAMES)('tells the real name of %s also when a pin decides', (policy) => {
     const driver = drive({ policy });
     driver.place({ key: 'k' });
 
@@ -253,7 +253,7 @@ describe('sticky-sessions 7.2 refusals', () => {
     });
   });
 
-  it.each(BUILT_POLICY_NAMES)('has nobody under %s when all are down', (policy) => {
+  it.each(POLICY_NAMES)('has nobody under %s when all are down', (policy) => {
     const driver = drive({ policy });
     driver.fleet.set('down', 'A', 'B', 'C');
 

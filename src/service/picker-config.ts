@@ -4,11 +4,9 @@ import type { PickerConfig } from '../picker/picker.ts';
 import type { PinStore } from '../pins/pin-store.ts';
 import type { AssignmentMode } from '../routing/assignment.ts';
 import type { GatewayPolicy, ModelPolicies } from '../routing/model-policies.ts';
-import { isBuiltPolicy } from '../routing/policy-name.ts';
 import { BUCKET_DEFAULTS, type PolicyOptions } from '../routing/policy-parameters.ts';
 import { createRouter } from '../routing/router.ts';
 import type { KeyOrder, KeyRules } from '../routing/routing-keys.ts';
-import { AppError } from '../util/app-error.ts';
 
 export function pickerConfigOf(settings: Settings, pins: PinStore, policies: ModelPolicies): PickerConfig {
   const keys = keyRulesOf(settings);
@@ -38,10 +36,7 @@ export function pickerConfigOf(settings: Settings, pins: PinStore, policies: Mod
 
 /** The policy that the operator chose. */
 export function gatewayPolicyOf(settings: Settings): GatewayPolicy {
-  const { policy } = settings;
-  // The settings refuse a policy that is not there before it comes this far.
-  if (!isBuiltPolicy(policy)) throw new AppError('internal', `policy ${policy} is not built`);
-  return { name: policy, options: policyOptionsOf(settings) };
+  return { name: settings.policy, options: policyOptionsOf(settings) };
 }
 
 function policyOptionsOf(settings: Settings): PolicyOptions {

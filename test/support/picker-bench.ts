@@ -10,7 +10,7 @@ import type { PinStore } from '../../src/pins/pin-store.ts';
 import { RequestIds } from '../../src/request/request-id.ts';
 import type { AssignmentMode } from '../../src/routing/assignment.ts';
 import type { ModelPolicies } from '../../src/routing/model-policies.ts';
-import type { BuiltPolicyName } from '../../src/routing/policy-name.ts';
+import type { PolicyName } from '../../src/routing/policy-name.ts';
 import { createRouter, type Router, type RouterOptions } from '../../src/routing/router.ts';
 import type { KeyRules } from '../../src/routing/routing-keys.ts';
 import { createLog, type LogLevel } from '../../src/telemetry/log.ts';
@@ -25,7 +25,7 @@ import { modelPolicies, policyOptions, ROUTER_DEFAULTS, SMG_KEYS } from './routi
 export const FACTS: StreamFacts = { periodicLogMs: 10_000, endpointPicker: false };
 
 export interface PickerBenchOptions {
-  readonly policy?: BuiltPolicyName;
+  readonly policy?: PolicyName;
   readonly mode?: AssignmentMode;
   readonly keys?: Partial<KeyRules>;
   readonly pins?: (local: MemoryPinStore) => PinStore;

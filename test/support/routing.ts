@@ -6,7 +6,7 @@ import type { Decision, Outcome } from '../../src/routing/decision.ts';
 import { ModelPolicies } from '../../src/routing/model-policies.ts';
 import { createPolicy } from '../../src/routing/policies/create-policy.ts';
 import type { Policy } from '../../src/routing/policy.ts';
-import type { BuiltPolicyName } from '../../src/routing/policy-name.ts';
+import type { PolicyName } from '../../src/routing/policy-name.ts';
 import { type PolicyOptions, STRUCT_DEFAULTS } from '../../src/routing/policy-parameters.ts';
 import { createRouter, type Router, type RouterOptions } from '../../src/routing/router.ts';
 import type { KeyRules } from '../../src/routing/routing-keys.ts';
@@ -52,11 +52,10 @@ export function makeRequest(parts: RequestParts = {}): RoutingRequest {
 }
 
 /** The gateway's policy by name, or one that is there already. */
-export function modelPolicies(policy: BuiltPolicyName | Policy, options: PolicyOptions): ModelPolicies {
+export function modelPolicies(policy: PolicyName | Policy, options: PolicyOptions): ModelPolicies {
   if (typeof policy === 'string') return new ModelPolicies({ name: policy, options });
-  const create = (name: BuiltPolicyName, own: PolicyOptions) =>
-    name === policy.name ? policy : createPolicy(name, own);
-  return new ModelPolicies({ name: policy.name as BuiltPolicyName, options }, { create });
+  const create = (name: PolicyName, own: PolicyOptions) => (name === policy.name ? policy : createPolicy(name, own));
+  return new ModelPolicies({ name: policy.name, options }, { create });
 }
 
 /** What a router has as SMG has it, unless a test says otherwise. */
@@ -72,7 +71,7 @@ export const ROUTER_DEFAULTS = {
 } as const satisfies Partial<RouterOptions>;
 
 export interface DriverOptions extends Partial<Omit<RouterOptions, 'policies' | 'pins' | 'keys'>> {
-  readonly policy?: BuiltPolicyName | Policy;
+  readonly policy?: PolicyName | Policy;
   readonly keys?: Partial<KeyRules>;
   /** Of the override and of `manual`. */
   readonly mode?: AssignmentMode;

@@ -21,7 +21,7 @@ const keySource = text(
 export const ROUTING_SETTINGS = {
   policy: available({
     type: policyChoice(POLICY_NAMES),
-    default: 'round_robin' as PolicyName,
+    default: 'cache_aware' as PolicyName,
     help: 'how a worker is chosen for a request without a pin',
     group: 'Routing',
     reload: 'live',

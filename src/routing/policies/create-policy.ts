@@ -1,5 +1,5 @@
 import type { Policy } from '../policy.ts';
-import type { BuiltPolicyName } from '../policy-name.ts';
+import type { PolicyName } from '../policy-name.ts';
 import type { PolicyOptions } from '../policy-parameters.ts';
 import { BucketPolicy } from './bucket.ts';
 import { createCacheAwarePolicy } from './cache-aware.ts';
@@ -13,7 +13,7 @@ import { randomPolicy } from './random.ts';
 import { RoundRobinPolicy } from './round-robin.ts';
 
 /** A policy with a state of its own. */
-export function createPolicy(name: BuiltPolicyName, options: PolicyOptions): Policy {
+export function createPolicy(name: PolicyName, options: PolicyOptions): Policy {
   switch (name) {
     case 'random':
       return randomPolicy;
