@@ -1,6 +1,6 @@
 import { FloatColumn, NONE, Records } from './columns.ts';
 import { EpochHeap } from './epoch-heap.ts';
-import { FIRST, HOLDERS, type Nodes, ROOT } from './nodes.ts';
+import { FIRST, HOLDERS, LAST, type Nodes, ROOT } from './nodes.ts';
 
 /** Fields of a holding: that a worker holds a node. First: children of the node that the worker holds too. */
 const CHILDREN = 0;
@@ -64,6 +64,7 @@ export class Holdings {
     return this.#forgottenSize;
   }
 
+  /** Some holdings of forgotten workers were not taken off yet. */
   get hasForgotten(): boolean {
     return this.#forgotten.length > 0;
   }
@@ -104,7 +105,7 @@ export class Holdings {
     return holding;
   }
 
-  /** The first holding of a node that counts, `NONE` without any: of the worker that has held it longest, as a rule. */
+  /** The first holding of a node that counts, `NONE` without any: of the worker that has held it longest. */
   firstLive(node: number): number {
     let holding = this.#firstOf(node);
     if (this.#forgotten.length === 0) return holding;
@@ -112,7 +113,7 @@ export class Holdings {
     return holding;
   }
 
-  /** Ids of the workers that hold a node. */
+  /** Ids of the workers that hold a node, in the order in which they came to hold it. */
   holdersOf(node: number): string[] {
     const ids: string[] = [];
     for (let holding = this.#firstOf(node); holding !== NONE; holding = this.#records.get(holding, NEXT)) {
@@ -147,7 +148,6 @@ export class Holdings {
 
   /** All workers that hold a node hold a new one between it and its parent too, with the same epochs; no size changes. */
   cloneTo(upper: number, lower: number): void {
-    let last = NONE;
     for (let below = this.#firstOf(lower); below !== NONE; below = this.#records.get(below, NEXT)) {
       const worker = this.#workerOf(below);
       const holding = this.#fresh(upper, worker.number, this.#epochs.get(below));
@@ -155,9 +155,7 @@ export class Holdings {
       const earlier = this.#records.get(below, EARLIER);
       this.#order(earlier, holding);
       this.#order(holding, below);
-      if (last === NONE) this.#join(upper, holding, worker.number);
-      else this.#joinAfter(upper, last, holding, worker.number);
-      last = holding;
+      this.#join(upper, holding, worker.number);
     }
   }
 
@@ -258,27 +256,17 @@ export class Holdings {
     if (worker.last === holding) worker.last = earlier;
   }
 
-  /** Second in the list of its node, or first if it is the only one: the first keeps its place as long as it is there. */
+  /** A holding at the end of its node's. */
   #join(node: number, holding: number, number: number): void {
-    const first = this.#firstOf(node);
-    if (first !== NONE) {
-      this.#joinAfter(node, first, holding, number);
-      return;
-    }
-    this.#nodes.records.set(node, FIRST, holding);
-    this.#records.set(holding, PREVIOUS, NONE);
+    const { records } = this.#nodes;
+    const last = records.get(node, LAST);
+    this.#records.set(holding, PREVIOUS, last);
     this.#records.set(holding, NEXT, NONE);
-    this.#nodes.records.set(node, HOLDERS, 1);
-  }
-
-  #joinAfter(node: number, previous: number, holding: number, number: number): void {
-    const next = this.#records.get(previous, NEXT);
-    this.#records.set(previous, NEXT, holding);
-    this.#records.set(holding, PREVIOUS, previous);
-    this.#records.set(holding, NEXT, next);
-    if (next !== NONE) this.#records.set(next, PREVIOUS, holding);
-    const holders = this.#nodes.records.get(node, HOLDERS) + 1;
-    this.#nodes.records.set(node, HOLDERS, holders);
+    if (last === NONE) records.set(node, FIRST, holding);
+    else this.#records.set(last, NEXT, holding);
+    records.set(node, LAST, holding);
+    const holders = records.get(node, HOLDERS) + 1;
+    records.set(node, HOLDERS, holders);
     if (holders > CROWD) this.#crowd(node, holders).set(number, holding);
   }
 
@@ -296,11 +284,13 @@ export class Holdings {
   #leave(node: number, holding: number, number: number): void {
     const previous = this.#records.get(holding, PREVIOUS);
     const next = this.#records.get(holding, NEXT);
-    if (previous === NONE) this.#nodes.records.set(node, FIRST, next);
+    const { records } = this.#nodes;
+    if (previous === NONE) records.set(node, FIRST, next);
     else this.#records.set(previous, NEXT, next);
-    if (next !== NONE) this.#records.set(next, PREVIOUS, previous);
-    const holders = this.#nodes.records.get(node, HOLDERS) - 1;
-    this.#nodes.records.set(node, HOLDERS, holders);
+    if (next === NONE) records.set(node, LAST, previous);
+    else this.#records.set(next, PREVIOUS, previous);
+    const holders = records.get(node, HOLDERS) - 1;
+    records.set(node, HOLDERS, holders);
     if (holders === CROWD) this.#crowds.delete(node);
     else if (holders > CROWD) this.#crowds.get(node)?.delete(number);
   }

@@ -6,10 +6,11 @@ export const PARENT = 1;
 const KEY = 2;
 /** The next node in the same bucket of the index of children. */
 const CHAIN = 3;
-/** The first holding, `NONE` without any; later ones are linked from it. */
+/** The first and the last of its holdings, `NONE` without any, and their number. */
 export const FIRST = 4;
-export const HOLDERS = 5;
-export const UNITS = 6;
+export const LAST = 5;
+export const HOLDERS = 6;
+const UNITS = 7;
 
 /** The root is always there, and its run is empty. */
 export const ROOT = 0;
@@ -42,6 +43,7 @@ export class Nodes {
     this.#runs.set(node, run);
     this.records.set(node, PARENT, NONE);
     this.records.set(node, FIRST, NONE);
+    this.records.set(node, LAST, NONE);
     this.records.set(node, HOLDERS, 0);
     this.records.set(node, UNITS, units);
     return node;

@@ -7,6 +7,8 @@ import { commonLength, ownPart } from './runs.ts';
 
 /** Holdings that one call of `evict` or `sweep` takes off. */
 const PIECE = 256;
+/** Most children of a node that share a key without sharing a unit; text has none. Only someone who looks for them finds more. */
+const MAX_RIVALS = 4;
 /** Of so many matches one counts as a use (policies 1.6.5). */
 const MATCHES_PER_USE = 8;
 
@@ -39,6 +41,8 @@ export class RadixTree {
   readonly #holdings = new Holdings(this.#nodes);
   /** Code units that the child last found has in common with the key. */
   #common = 0;
+  /** Children with the same key that the last search passed over. */
+  #rivals = 0;
 
   /** Units that the last match found. */
   matched = 0;
@@ -160,6 +164,7 @@ export class RadixTree {
         child = NONE;
       }
       if (child === NONE) {
+        if (this.#rivals >= MAX_RIVALS) break;
         child = this.#leaf(node, text, at, plain);
         return holdings.attach(child, worker, holding, this.#epochs.next());
       }
@@ -177,6 +182,7 @@ export class RadixTree {
 
   /** The child that begins like the text at `at`, `NONE` without one; leaves the length in common in `#common`. */
   #childAt(node: number, text: string, at: number): number {
+    this.#rivals = 0;
     let child = this.#nodes.firstChild(node, this.#alphabet.keyAt(text, at));
     while (child !== NONE) {
       const common = this.#alphabet.whole(text, at, commonLength(text, at, this.#nodes.run(child)));
@@ -184,6 +190,7 @@ export class RadixTree {
         this.#common = common;
         return child;
       }
+      this.#rivals += 1;
       child = this.#nodes.nextChild(child);
     }
     return NONE;
