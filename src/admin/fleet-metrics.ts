@@ -1,9 +1,11 @@
 import type { PinStore } from '../pins/pin-store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { SnapshotSource } from '../workers/snapshot-source.ts';
-import type { Worker, WorkerStatus } from '../workers/worker.ts';
+import type { BreakerState, Worker, WorkerStatus } from '../workers/worker.ts';
 
-/** Removed workers whose `smg_worker_health` is still told as -1; older ones are forgotten. */
+/** Values of `smg_worker_cb_state`. */
+const BREAKER_VALUES: Readonly<Record<BreakerState, number>> = { closed: 0, open: 1, half_open: 2 };
+/** Removed workers whose health and breaker are still told as -1; older ones are forgotten. */
 const MAX_REMOVED = 1024;
 
 /** Lets the gauges of the fleet be read from its snapshot at each scrape. Answers with the undo. */
@@ -36,6 +38,13 @@ export function bindFleetMetrics(metrics: Metrics, fleet: SnapshotSource): () =>
       metrics.workerHealth.cell(worker.id).value = worker.status === 'ready' ? 1 : 0;
     }
     for (const id of removed) metrics.workerHealth.cell(id).value = -1;
+  });
+  metrics.workerCbState.onScrape(() => {
+    metrics.workerCbState.clear();
+    for (const worker of fleet.current.workers) {
+      metrics.workerCbState.cell(worker.id).value = BREAKER_VALUES[worker.breaker];
+    }
+    for (const id of removed) metrics.workerCbState.cell(id).value = -1;
   });
   metrics.workerRequestsActive.onScrape(() => {
     metrics.workerRequestsActive.clear();

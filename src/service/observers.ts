@@ -63,6 +63,11 @@ export function fleetObserver(metrics: Metrics, log: Log): FleetObserver {
       else log.info('worker changed', fields);
     },
     added: (worker) => log.info('worker added', { worker: worker.id, source: worker.source }),
+    breakerChanged: (worker, previous) => {
+      const fields = { worker: worker.id, reason: `was ${previous}` };
+      if (worker.breaker === 'open') log.warn('circuit breaker opened: the worker keeps failing', fields);
+      else log.info(worker.breaker === 'closed' ? 'circuit breaker closed' : 'circuit breaker half-opened', fields);
+    },
     removed: (worker) => log.info('worker removed', { worker: worker.id }),
   };
 }

@@ -18,6 +18,8 @@ const DURATION_BUCKETS = [
 
 const WORKER_TYPES = ['regular', 'prefill', 'decode'] as const;
 
+const BREAKER_STATES = ['closed', 'open', 'half_open'] as const;
+
 const workerType = label('worker_type', WORKER_TYPES);
 const connectionMode = label('connection_mode', ['http']);
 const routerType = label('router_type', ['http']);
@@ -109,6 +111,31 @@ export const SMG_METRICS = {
     workerType,
     label('result', ['success', 'failure']),
   ]),
+  workerCbState: gauge(
+    'smg_worker_cb_state',
+    'Circuit breaker of a worker: 0 closed, 1 open, 2 half-open, -1 removed.',
+    [worker],
+  ),
+  workerCbFailureRun: gauge(
+    'smg_worker_cb_consecutive_failures',
+    'Failures of a worker in a row, as its circuit breaker counts them.',
+    [worker],
+  ),
+  workerCbSuccessRun: gauge(
+    'smg_worker_cb_consecutive_successes',
+    'Successes of a worker in a row, as its circuit breaker counts them.',
+    [worker],
+  ),
+  workerCbTransitions: counter('smg_worker_cb_transitions_total', 'Changes of state of a circuit breaker.', [
+    worker,
+    label('from', BREAKER_STATES),
+    label('to', BREAKER_STATES),
+  ]),
+  workerCbOutcomes: counter(
+    'smg_worker_cb_outcomes_total',
+    'Attempts at a worker, by what its circuit breaker makes of them. Answers with 429 are neither.',
+    [worker, label('outcome', ['success', 'failure'])],
+  ),
   workersOverloaded: gauge('smg_workers_overloaded', 'Workers of a model that are out for overload.', [model]),
   overloadSheds: counter(
     'smg_worker_overload_shed_total',

@@ -104,6 +104,17 @@ describe('runs and sums, as the gauges of policies 8 show them', () => {
   });
 });
 
+it.each([
+  ['ff', 0, 0, 0, 0],
+  ['ffff', 1, 0, 0, 0],
+  ['fffw', 1, 1, 0, 0],
+  ['fffwf', 1, 1, 1, 0],
+  ['fffwss', 1, 1, 0, 1],
+  ['fffwfwssfffwss', 2, 3, 1, 2],
+])('transitions of %s', (steps, opened, halfOpened, reopened, closed) => {
+  expect(play(steps).transitions).toEqual({ opened, halfOpened, reopened, closed });
+});
+
 describe('policies 2.3 outcome of a status', () => {
   it.each<[string, readonly number[], Outcome | null]>([
     ['no word', [429], null],

@@ -43,6 +43,19 @@ export interface BreakerView {
   /** Outcomes taken in since the worker was registered. */
   readonly failures: number;
   readonly successes: number;
+  readonly transitions: Readonly<BreakerTransitions>;
+}
+
+/** Changes of state since the worker was registered: the four that there are. */
+export interface BreakerTransitions {
+  /** Closed to open. */
+  opened: number;
+  /** Open to half-open. */
+  halfOpened: number;
+  /** Half-open to open. */
+  reopened: number;
+  /** Half-open to closed. */
+  closed: number;
 }
 
 /**
@@ -58,6 +71,7 @@ export class Breaker implements BreakerView {
   #successRun = 0;
   #failures = 0;
   #successes = 0;
+  readonly transitions: BreakerTransitions = { opened: 0, halfOpened: 0, reopened: 0, closed: 0 };
 
   constructor(rules: BreakerRules) {
     this.#rules = rules;
@@ -90,6 +104,7 @@ export class Breaker implements BreakerView {
       this.#failureRun = 0;
       this.#successRun += 1;
       if (this.#state !== 'half_open' || this.#successRun < this.#rules.successThreshold) return false;
+      this.transitions.closed += 1;
       this.#enter('closed');
       return true;
     }
@@ -98,6 +113,8 @@ export class Breaker implements BreakerView {
     this.#failureRun += 1;
     const opens = this.#state === 'closed' ? this.#failureRun >= this.#rules.failureThreshold : this.#state !== 'open';
     if (!opens) return false;
+    if (this.#state === 'closed') this.transitions.opened += 1;
+    else this.transitions.reopened += 1;
     this.#state = 'open';
     this.#openedAt = now;
     return true;
@@ -111,6 +128,7 @@ export class Breaker implements BreakerView {
   /** Half-opens it when its time is over; true when that changed the state. */
   elapse(now: number): boolean {
     if (this.#state !== 'open' || this.openFor(now) > 0) return false;
+    this.transitions.halfOpened += 1;
     this.#enter('half_open');
     return true;
   }

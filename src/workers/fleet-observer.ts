@@ -1,4 +1,4 @@
-import type { Worker, WorkerStatus } from './worker.ts';
+import type { BreakerState, Worker, WorkerStatus } from './worker.ts';
 
 /** Is told what happens in the fleet, for counting and logging. None of these may throw. */
 export interface FleetObserver {
@@ -6,6 +6,8 @@ export interface FleetObserver {
   probed(worker: Worker, ok: boolean): void;
   /** The worker shows another status than `previous`. */
   statusChanged(worker: Worker, previous: WorkerStatus): void;
+  /** The worker's circuit breaker is in another state than `previous`. */
+  breakerChanged(worker: Worker, previous: BreakerState): void;
   /** The worker is in the fleet from now on. */
   added(worker: Worker): void;
   /** The worker has left the fleet. */
@@ -15,6 +17,7 @@ export interface FleetObserver {
 export const SILENT_OBSERVER: FleetObserver = {
   probed: () => {},
   statusChanged: () => {},
+  breakerChanged: () => {},
   added: () => {},
   removed: () => {},
 };

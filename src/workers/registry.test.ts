@@ -298,6 +298,7 @@ describe('observer', () => {
     const observer: FleetObserver = {
       probed: (worker, ok) => told.push(`probed ${worker.type} ${ok}`),
       statusChanged: (worker, previous) => told.push(`${previous} -> ${worker.status}`),
+      breakerChanged: (worker, previous) => told.push(`${previous} -> ${worker.breaker}`),
       added: () => told.push('added'),
       removed: () => told.push('removed'),
     };

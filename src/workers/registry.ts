@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
+import { type BreakerRules, DEFAULT_BREAKER, type Outcome } from './breaker.ts';
+import { BreakerTimers } from './breaker-timers.ts';
 import { type FleetObserver, SILENT_OBSERVER } from './fleet-observer.ts';
 import { FleetSnapshot } from './fleet-snapshot.ts';
 import type { WorkerSnapshot } from './snapshot.ts';
 import type { JudgedSource } from './snapshot-source.ts';
 import { afterProbe, type HealthThresholds, PENDING } from './status-machine.ts';
-import type { Worker, WorkerSource, WorkerStatus } from './worker.ts';
+import type { BreakerState, Worker, WorkerSource, WorkerStatus } from './worker.ts';
 import { type ProbeReport, WorkerInstance } from './worker-instance.ts';
 import type { WorkerSpec } from './worker-spec.ts';
 
@@ -16,6 +18,8 @@ export interface RegistryOptions {
   /** `--remove-unhealthy-workers`. */
   readonly removeFailed?: boolean;
   readonly observer?: FleetObserver;
+  /** `--cb-*` */
+  readonly breaker?: BreakerRules;
 }
 
 /** What adding a worker came to; `exists` names the worker that is there, even while it drains. */
@@ -50,8 +54,10 @@ export class Registry implements JudgedSource {
   readonly #drainDeadlineMs: number;
   readonly #removeFailed: boolean;
   readonly #observer: FleetObserver;
+  readonly #breakerRules: BreakerRules;
   readonly #instances = new Map<string, WorkerInstance>();
   readonly #drainTimers = new Map<WorkerInstance, NodeJS.Timeout>();
+  readonly #breakerTimers = new BreakerTimers((instance) => this.#breakerChanged(instance, 'open'));
   readonly #listeners = new Set<(snapshot: WorkerSnapshot) => void>();
   #current = FleetSnapshot.empty;
   #settled = false;
@@ -62,6 +68,7 @@ export class Registry implements JudgedSource {
     this.#drainDeadlineMs = Math.min(options.drainDeadlineMs ?? 3_600_000, MAX_TIMER_MS);
     this.#removeFailed = options.removeFailed ?? false;
     this.#observer = options.observer ?? SILENT_OBSERVER;
+    this.#breakerRules = options.breaker ?? DEFAULT_BREAKER;
   }
 
   get current(): WorkerSnapshot {
@@ -115,13 +122,15 @@ export class Registry implements JudgedSource {
     return instance.worker;
   }
 
-  /** As `update`, but moves the worker to the end and gives a failed one a new start. */
+  /** As `update`, but moves the worker to the end, gives a failed one a new start, and every one a new breaker. */
   replace(spec: WorkerSpec): Worker | undefined {
     const instance = this.#instances.get(spec.url.id);
     if (instance === undefined) return undefined;
     this.#instances.delete(instance.id);
     this.#instances.set(instance.id, instance);
     if (instance.health.status === 'failed') instance.health = PENDING;
+    instance.renewBreaker();
+    this.#breakerTimers.follow(instance);
     this.#redeclare(instance, spec);
     this.#publish();
     return instance.worker;
@@ -234,6 +243,19 @@ export class Registry implements JudgedSource {
     if (changed) this.#publish();
   }
 
+  /**
+   * Takes in how one attempt at a worker went (policies 2.3); nothing when the id is unknown. Called for each request:
+   * makes a snapshot only when the breaker changes its state.
+   */
+  attempted(id: string, outcome: Outcome): void {
+    const instance = this.#instances.get(id);
+    if (instance === undefined) return;
+    const previous = instance.breaker.state;
+    if (!instance.breaker.record(outcome, performance.now())) return;
+    this.#breakerTimers.follow(instance);
+    this.#breakerChanged(instance, previous);
+  }
+
   /** Takes in the address its name resolves to; empty when it resolves to none. */
   resolved(instance: WorkerInstance, address: string): void {
     if (!this.#has(instance)) return;
@@ -241,10 +263,11 @@ export class Registry implements JudgedSource {
     if (this.#refresh(instance)) this.#publish();
   }
 
-  /** Stops every drain. The last snapshot stays readable. */
+  /** Stops every drain and every wait for a breaker. The last snapshot stays readable. */
   close(): void {
     for (const timer of this.#drainTimers.values()) clearTimeout(timer);
     this.#drainTimers.clear();
+    this.#breakerTimers.close();
     this.#listeners.clear();
   }
 
@@ -262,7 +285,7 @@ export class Registry implements JudgedSource {
   }
 
   #register(spec: WorkerSpec, source: WorkerSource): WorkerInstance {
-    const instance = new WorkerInstance(spec, source);
+    const instance = new WorkerInstance(spec, source, this.#breakerRules);
     this.#instances.set(instance.id, instance);
     this.#observer.added(instance.worker);
     return instance;
@@ -312,8 +335,15 @@ export class Registry implements JudgedSource {
 
   #forget(instance: WorkerInstance): void {
     this.#endDrain(instance);
+    this.#breakerTimers.forget(instance);
     this.#instances.delete(instance.id);
     this.#observer.removed(instance.worker);
+  }
+
+  #breakerChanged(instance: WorkerInstance, previous: BreakerState): void {
+    this.#refresh(instance);
+    this.#observer.breakerChanged(instance.worker, previous);
+    this.#publish();
   }
 
   #refresh(instance: WorkerInstance): boolean {

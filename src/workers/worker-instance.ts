@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { Breaker, type BreakerRules } from './breaker.ts';
 import { EngineLoadRecord } from './engine-load.ts';
 import { LoadCounter } from './load-counter.ts';
 import { type HealthState, PENDING, READY } from './status-machine.ts';
-import type { BreakerState, Worker, WorkerSource } from './worker.ts';
+import type { Worker, WorkerSource } from './worker.ts';
 import type { WorkerSpec } from './worker-spec.ts';
 
 /** The last probe of a worker, for people to look at. */
@@ -36,17 +37,20 @@ export class WorkerInstance {
   answeredModels: readonly string[] | null = null;
   address: string;
   drain: Drain | null = null;
-  breaker: BreakerState = 'closed';
+  breaker: Breaker;
   overloaded = false;
   lastProbe: ProbeReport | null = null;
+  readonly #breakerRules: BreakerRules;
   #worker: Worker;
 
-  constructor(spec: WorkerSpec, source: WorkerSource) {
+  constructor(spec: WorkerSpec, source: WorkerSource, breakerRules: BreakerRules) {
     this.id = spec.url.id;
     this.spec = spec;
     this.source = source;
     this.health = PENDING;
     this.address = spec.url.address;
+    this.#breakerRules = breakerRules;
+    this.breaker = new Breaker(breakerRules);
     this.#worker = this.#derive();
   }
 
@@ -67,6 +71,11 @@ export class WorkerInstance {
     return true;
   }
 
+  /** Its past says nothing of it any more. */
+  renewBreaker(): void {
+    this.breaker = new Breaker(this.#breakerRules);
+  }
+
   /** Ready without probes: health checks are off for it. */
   assumeReady(): void {
     this.health = READY;
@@ -74,7 +83,8 @@ export class WorkerInstance {
 
   #derive(): Worker {
     const { spec, drain, address } = this;
-    const { breaker, overloaded } = this;
+    const { overloaded } = this;
+    const breaker = this.breaker.state;
     const able = this.health.status === 'ready' && address !== '' && breaker !== 'open' && !overloaded;
     return {
       id: this.id,
