@@ -34,6 +34,8 @@ export interface PickAnswer {
   readonly requestId: string | null;
   /** Value of `x-smg-decision`, null unless the operator asked for it. */
   readonly decisionHeader: string | null;
+  /** The body that the worker gets instead of the client's, null when that one goes on. Only where all of it was read. */
+  readonly body: Buffer | null;
 }
 
 /** The request is refused with an immediate response in the error envelope (interface 10). */

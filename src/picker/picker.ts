@@ -268,6 +268,7 @@ export class Picker {
       strict: decision.strict,
       requestId: requestIdToSet,
       decisionHeader: this.#config.decisionHeader ? decisionText(decision) : null,
+      body: null,
     };
   }
 

@@ -46,6 +46,7 @@ class WantedWorker implements RequestPicker {
       strict: false,
       requestId: null,
       decisionHeader: null,
+      body: null,
     };
   }
 

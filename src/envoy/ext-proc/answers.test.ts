@@ -119,6 +119,39 @@ describe('envoy 5.1 and 6 what a pick changes', () => {
   });
 });
 
+describe('envoy 5.2 a body of ours', () => {
+  const REPLACED = Buffer.from('{"model":"canonical"}');
+  const bodyIn = (answer: ReturnType<Stream['requestBody']>[number] | undefined) =>
+    answer?.response?.$case === 'requestBody' ? answer.response.value.response?.bodyMutation?.mutation : undefined;
+
+  it.each(['none', 'buffered', 'buffered_partial'] as const)('goes out with the body answer of mode %s', (request) => {
+    const stream = new Stream({ request });
+    stream.picker.planned = READ;
+    stream.picker.answer = () => pickOf('p1', { body: REPLACED });
+    stream.requestHeaders();
+
+    const [answer] = stream.requestBody('{"model":"alias"}');
+
+    expect(bodyIn(answer)).toEqual({ $case: 'body', value: REPLACED });
+    // A wrong length is a 500 in Envoy; without one it sends the body chunked.
+    expect(changesIn(answer)).toEqual({ set: {}, remove: ['content-length'] });
+  });
+
+  it('takes the place of what was held back in full duplex', () => {
+    const stream = new Stream({ request: 'full_duplex' });
+    stream.picker.planned = READ;
+    stream.picker.answer = () => pickOf('p1', { body: REPLACED });
+    stream.requestHeaders();
+    stream.requestBody('{"model":', false);
+
+    const answers = stream.requestBody('"alias"}');
+
+    expect(answers.map(bodyIn).filter((each) => each !== undefined)).toEqual([
+      { $case: 'streamedResponse', value: expect.objectContaining({ body: REPLACED, endOfStream: true }) },
+    ]);
+  });
+});
+
 describe('envoy 10.2 refusals', () => {
   it.each<[BodyMode, boolean]>([
     ['none', false],

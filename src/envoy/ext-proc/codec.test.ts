@@ -83,6 +83,7 @@ describe('encoding', () => {
           metadata: null,
           clearRouteCache: false,
           askForBody: false,
+          body: null,
         } as const;
 
         expect(chunksIn([chunk])).toEqual([{ body: Buffer.from(bytes), endOfStream }]);

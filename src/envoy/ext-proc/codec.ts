@@ -110,7 +110,7 @@ function bodyMode(wire: number | undefined): BodyMode {
 export const CONTINUE: Readonly<Record<Phase, Buffer>> = Object.fromEntries(
   PHASES.map((phase) => [
     phase,
-    encodeAnswer({ phase, changes: null, metadata: null, clearRouteCache: false, askForBody: false }),
+    encodeAnswer({ phase, changes: null, metadata: null, clearRouteCache: false, askForBody: false, body: null }),
   ]),
 ) as Record<Phase, Buffer>;
 
@@ -160,12 +160,18 @@ function responseOf(answer: PhaseAnswer): NonNullable<ProcessingResponse['respon
     case 'response_trailers':
       return { $case: CASE_OF[answer.phase], value: { headerMutation } };
     default:
-      if (headerMutation === undefined && !answer.clearRouteCache) return { $case: CASE_OF[answer.phase], value: {} };
+      if (headerMutation === undefined && !answer.clearRouteCache && answer.body === null) {
+        return { $case: CASE_OF[answer.phase], value: {} };
+      }
       return {
         $case: CASE_OF[answer.phase],
-        value: { response: { headerMutation, clearRouteCache: answer.clearRouteCache } },
+        value: { response: { headerMutation, bodyMutation: bodyOf(answer), clearRouteCache: answer.clearRouteCache } },
       };
   }
+}
+
+function bodyOf({ body }: PhaseAnswer) {
+  return body === null ? undefined : { mutation: { $case: 'body' as const, value: body } };
 }
 
 function mutationOf(changes: HeaderChanges): HeaderMutation {

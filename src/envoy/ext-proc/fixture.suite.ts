@@ -25,6 +25,7 @@ export function pickOf(pickId: string, more: Partial<PickAnswer> = {}): PickAnsw
     strict: false,
     requestId: null,
     decisionHeader: null,
+    body: null,
     ...more,
   };
 }

@@ -27,20 +27,24 @@ export function removals(head: HeadView, control: ReadonlySet<string>): HeaderCh
  * Header changes of a pick on top of `base`; null when there is nothing to change.
  *
  * @param destinationHeader name of the header copy of the destination, empty for none
+ * @param bodyReplaced the client's `content-length` is wrong then; without one Envoy sends the new body chunked (envoy 5.2)
  */
 export function changesOfPick(
   pick: PickAnswer,
   base: HeaderChanges | null,
   destinationHeader: string,
+  bodyReplaced: boolean,
   observer: ExtProcObserver,
 ): HeaderChanges | null {
-  if (pick.requestId === null && !pick.strict && destinationHeader === '') return base;
+  if (pick.requestId === null && !pick.strict && destinationHeader === '' && !bodyReplaced) return base;
   const set: HeaderChange[] = [];
   if (pick.requestId !== null) add(set, 'x-request-id', pick.requestId, observer);
   // The worker's own answer must reach the client: no retry elsewhere (envoy 6.6).
   if (pick.strict) set.push({ name: 'x-envoy-max-retries', value: '0' });
   if (destinationHeader !== '') add(set, destinationHeader, pick.destination, observer);
-  return set.length === 0 ? base : { remove: base?.remove ?? NO_CHANGES.remove, set };
+  const remove = base?.remove ?? NO_CHANGES.remove;
+  if (bodyReplaced) return { remove: [...remove, 'content-length'], set };
+  return set.length === 0 ? base : { remove, set };
 }
 
 function add(set: HeaderChange[], name: string, value: string, observer: ExtProcObserver): void {

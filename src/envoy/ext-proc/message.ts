@@ -71,6 +71,8 @@ export interface PhaseAnswer {
   readonly clearRouteCache: boolean;
   /** Override the mode so that the request body follows (envoy 2.2). */
   readonly askForBody: boolean;
+  /** Replaces the body of a buffered body message (envoy 5.2), null when it goes on as it is. */
+  readonly body: Buffer | null;
 }
 
 /** An answer to the client instead of one from a worker. */

@@ -179,7 +179,7 @@ export class RequestSide implements AnswerTaker {
     this.#stage = 'awaiting';
     this.#askedForBody = ask;
     if (ask) this.#settings.observer.bodyRequested();
-    this.#send('request_headers', removals(head, this.#settings.controlHeaders), null, ask);
+    this.#send('request_headers', removals(head, this.#settings.controlHeaders), null, ask, null);
   }
 
   /**
@@ -234,13 +234,16 @@ export class RequestSide implements AnswerTaker {
     const { controlHeaders, observer } = this.#settings;
     const base = phase === 'request_headers' && this.#head !== null ? removals(this.#head, controlHeaders) : null;
     if (pick === null) {
-      this.#send(phase, base, null, false);
+      this.#send(phase, base, null, false, null);
       return;
     }
+    const body = phase === 'request_body' ? pick.body : null;
     const changes =
-      phase === 'request_trailers' ? null : changesOfPick(pick, base, this.#destinationHeader(), observer);
+      phase === 'request_trailers'
+        ? null
+        : changesOfPick(pick, base, this.#destinationHeader(), body !== null, observer);
     const { destination, strict, pickId, decisionHeader: decision } = pick;
-    this.#send(phase, changes, { destination, strict, pickId, decision }, false);
+    this.#send(phase, changes, { destination, strict, pickId, decision }, false, body);
   }
 
   /** Our own configuration reads the metadata, where a header would only reach the worker (decisions 21). */
@@ -254,18 +257,28 @@ export class RequestSide implements AnswerTaker {
   /** What was held back in full duplex follows the header answer. */
   #release(): void {
     if (this.#stream.protocol.requestBodyMode !== 'full_duplex') return;
-    const pieces = this.#held.take();
+    const held = this.#held.take();
+    const body = this.#pick?.body ?? null;
+    const pieces = body === null ? held : [body];
     if (pieces.length > 0) this.#echo.sendAll(pieces, this.#bodyEnded && !this.#trailersOwed);
     if (this.#trailersOwed) this.#stream.send('request_trailers', CONTINUE.request_trailers);
     this.#trailersOwed = false;
   }
 
-  #send(phase: Phase, changes: HeaderChanges | null, metadata: PickMetadata | null, askForBody: boolean): void {
+  #send(
+    phase: Phase,
+    changes: HeaderChanges | null,
+    metadata: PickMetadata | null,
+    askForBody: boolean,
+    body: Buffer | null,
+  ): void {
     // What both reference pickers send; without changed headers Envoy ignores it (envoy 5.3).
     const clearRouteCache =
       phase === 'request_headers' && this.#stream.protocol.requestBodyMode === 'full_duplex' && changes !== null;
-    const plain = changes === null && metadata === null && !askForBody;
-    const bytes = plain ? CONTINUE[phase] : encodeAnswer({ phase, changes, metadata, clearRouteCache, askForBody });
+    const plain = changes === null && metadata === null && !askForBody && body === null;
+    const bytes = plain
+      ? CONTINUE[phase]
+      : encodeAnswer({ phase, changes, metadata, clearRouteCache, askForBody, body });
     this.#stream.send(phase, bytes);
   }
 

@@ -34,7 +34,7 @@ export class ResponseSide {
     const phase = 'response_headers';
     this.#outlet.send(
       phase,
-      encodeAnswer({ phase, changes, metadata: null, clearRouteCache: false, askForBody: false }),
+      encodeAnswer({ phase, changes, metadata: null, clearRouteCache: false, askForBody: false, body: null }),
     );
   }
 
