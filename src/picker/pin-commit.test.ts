@@ -94,6 +94,21 @@ describe('a store that has to be asked', () => {
     expect(bench.worker(1).load.requests).toBe(0);
   });
 
+  it('places anew when the worker went away while the store was asked (field-lessons R25)', async () => {
+    const { bench, store } = slow();
+    const answer = bench.ask({ rid: 'new' });
+    bench.down(1);
+
+    store.settle();
+    await Promise.resolve();
+    store.settle();
+
+    const placed = await answer;
+    expect(placed.kind === 'pick' && placed.destination.split(',')[0]).toBe(at(2));
+    expect(bench.worker(1).load.requests).toBe(0);
+    expect(bench.local.peek('7:unknown:s:new')?.candidates).toEqual([urlOf(2), urlOf(1)]);
+  });
+
   it('a known key is never asked about', () => {
     const { bench } = slow();
     bench.local.put('7:unknown:s:known', [urlOf(2)], 0, bench.now);
