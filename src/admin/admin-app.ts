@@ -6,6 +6,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
 import { BearerKeys } from './bearer-keys.ts';
 import type { FleetAdmin } from './fleet-admin.ts';
+import { loadsJson } from './load-json.ts';
 import { metricsRoute } from './metrics-route.ts';
 import { probeRoutes } from './probe-routes.ts';
 import type { ServiceState } from './readiness.ts';
@@ -45,6 +46,12 @@ export function createAdminApp(parts: AdminParts): AdminApp {
     ...probeRoutes(fleet, parts.state),
     metricsRoute(metrics, processMetrics, 'user'),
     ...workerRoutes(fleet, log),
+    {
+      method: 'GET',
+      path: '/get_loads',
+      access: 'user',
+      handle: () => Response.json(loadsJson(fleet.current.workers, parts.version, new Date())),
+    },
     { method: 'GET', path: '/v1/models', access: 'user', handle: () => modelList(fleet, parts.startedAt) },
     { method: 'GET', path: '/config', access: 'user', handle: () => Response.json(parts.config()) },
     { method: 'GET', path: '/', access: 'user', handle: () => statusPage(parts) },

@@ -121,6 +121,21 @@ describe('policies 8.2 gauges of the fleet', () => {
     ]);
   });
 
+  it('count the overloaded workers of each model', () => {
+    bindFleetMetrics(metrics, source);
+    source.set(
+      makeWorker('http://a:1', { models: ['m', 'n'], overloaded: true }),
+      makeWorker('http://b:1', { models: ['m'], overloaded: true }),
+      makeWorker('http://c:1', { models: ['p'] }),
+    );
+
+    expect(samples('smg_workers_overloaded')).toEqual([
+      ['m', 2],
+      ['n', 1],
+      ['p', 0],
+    ]);
+  });
+
   it('leave the source alone after the undo', () => {
     const undo = bindFleetMetrics(metrics, source);
 

@@ -58,6 +58,7 @@ export function bindFleetMetrics(metrics: Metrics, fleet: SnapshotSource): () =>
       metrics.workerRoutingKeysActive.cell(worker.id).value = worker.load.distinctKeys;
     }
   });
+  metrics.workersOverloaded.onScrape(() => countOverloaded(metrics, fleet.current.workers));
   metrics.workerPoolSize.onScrape(() => countPools(metrics, fleet.current.workers));
   metrics.workers.onScrape(() => countStatuses(metrics, fleet.current.workers));
   return fleet.subscribe(follow);
@@ -68,6 +69,14 @@ function countPools(metrics: Metrics, workers: readonly Worker[]): void {
   for (const worker of workers) {
     const models = worker.models.length === 0 ? ['unknown'] : worker.models;
     for (const model of models) metrics.workerPoolSize.cell(worker.type, 'http', model).value += 1;
+  }
+}
+
+function countOverloaded(metrics: Metrics, workers: readonly Worker[]): void {
+  metrics.workersOverloaded.clear();
+  for (const worker of workers) {
+    const models = worker.models.length === 0 ? ['unknown'] : worker.models;
+    for (const model of models) metrics.workersOverloaded.cell(model).value += worker.overloaded ? 1 : 0;
   }
 }
 

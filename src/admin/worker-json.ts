@@ -1,5 +1,6 @@
 import type { Worker } from '../workers/worker.ts';
 import type { Registration } from './fleet-admin.ts';
+import { engineLoadJson, overloadJson } from './load-json.ts';
 
 /** A worker as `GET /workers` shows it (interface 9, smg-observed 8). */
 export function workerJson({ worker, spec, lastProbe }: Registration) {
@@ -22,6 +23,11 @@ export function workerJson({ worker, spec, lastProbe }: Registration) {
     address: worker.address === '' ? null : worker.address,
     load: worker.load.requests,
     routing_keys: worker.load.distinctKeys,
+    breaker: worker.breaker,
+    overloaded: worker.overloaded,
+    overload: overloadJson(spec.overload),
+    load_monitor_interval_secs: spec.loadIntervalSecs,
+    engine_load: engineLoadJson(worker.engine),
     last_probe: lastProbe === null ? null : probeJson(lastProbe),
   };
 }

@@ -6,6 +6,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { ANSWER_KINDS, MESSAGE_KINDS } from '../telemetry/own-metrics.ts';
 import { BODY_PATHS } from '../telemetry/smg-metrics.ts';
 import type { FleetObserver } from '../workers/fleet-observer.ts';
+import type { LoadObserver } from '../workers/load/load-observer.ts';
 
 export function extProcObserver(metrics: Metrics, log: Log): ExtProcObserver {
   const received = new Map(MESSAGE_KINDS.map((kind) => [kind, metrics.messages.cell(kind)]));
@@ -62,12 +63,30 @@ export function fleetObserver(metrics: Metrics, log: Log): FleetObserver {
       if (worker.status === 'not_ready' || worker.status === 'failed') log.warn('worker is out', fields);
       else log.info('worker changed', fields);
     },
-    added: (worker) => log.info('worker added', { worker: worker.id, source: worker.source }),
     breakerChanged: (worker, previous) => {
       const fields = { worker: worker.id, reason: `was ${previous}` };
       if (worker.breaker === 'open') log.warn('circuit breaker opened: the worker keeps failing', fields);
       else log.info(worker.breaker === 'closed' ? 'circuit breaker closed' : 'circuit breaker half-opened', fields);
     },
+    added: (worker) => log.info('worker added', { worker: worker.id, source: worker.source }),
     removed: (worker) => log.info('worker removed', { worker: worker.id }),
+  };
+}
+
+export function loadObserver(metrics: Metrics, log: Log): LoadObserver {
+  const seconds = metrics.loadPollSeconds.cell();
+  return {
+    polled: (_worker, result, durationMs) => {
+      metrics.loadPolls.cell(result).value += 1;
+      seconds.observe(durationMs / 1000);
+    },
+    reporting: ({ id }, reports, reason) => {
+      if (reports) log.info('worker tells its load', { worker: id });
+      else log.warn('worker tells no load; what is in flight here counts instead', { worker: id, reason });
+    },
+    overloaded: ({ id }, overloaded) => {
+      if (overloaded) log.warn('worker is overloaded and gets no requests', { worker: id });
+      else log.info('worker is overloaded no more', { worker: id });
+    },
   };
 }

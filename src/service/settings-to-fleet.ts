@@ -1,7 +1,9 @@
 /** From settings and the config file to the fleet. */
 import type { Loaded, Settings } from '../config/load-settings.ts';
 import type { Log } from '../telemetry/log.ts';
+import { type BreakerRules, NEVER_OPENS } from '../workers/breaker.ts';
 import type { HealthSettings } from '../workers/health-settings.ts';
+import type { OverloadRule } from '../workers/load/overload.ts';
 import type { Registry } from '../workers/registry.ts';
 import { parseWorkerSpec, type WorkerSpec } from '../workers/worker-spec.ts';
 
@@ -13,6 +15,26 @@ export function healthSettingsOf(settings: Settings): HealthSettings {
     intervalSecs: settings.healthCheckIntervalSecs,
     successThreshold: settings.healthSuccessThreshold,
     failureThreshold: settings.healthFailureThreshold,
+  };
+}
+
+/** KV usage at which the bare switch takes a worker out (policies 2.2). */
+const PROTECTED_USAGE = 0.9;
+
+/** Either bound turns the protection on by itself; the switch sets that of usage where none is given. */
+export function overloadRuleOf(settings: Settings): OverloadRule {
+  const { workerOverloadProtection, workerOverloadWaitingRequests, workerOverloadTokenUsage } = settings;
+  return {
+    waitingRequests: workerOverloadWaitingRequests,
+    tokenUsage: workerOverloadTokenUsage ?? (workerOverloadProtection ? PROTECTED_USAGE : null),
+  };
+}
+
+export function breakerRulesOf(settings: Settings): BreakerRules {
+  return {
+    failureThreshold: settings.disableCircuitBreaker ? NEVER_OPENS : settings.cbFailureThreshold,
+    successThreshold: settings.cbSuccessThreshold,
+    openMs: settings.cbTimeoutDurationSecs * 1000,
   };
 }
 

@@ -1,6 +1,8 @@
 /** The composition root: every part of the service is made and wired here. */
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { createAdminApp, createMetricsApp } from '../admin/admin-app.ts';
+import { bindBreakerMetrics } from '../admin/breaker-metrics.ts';
+import { bindEngineMetrics } from '../admin/engine-metrics.ts';
 import { bindFleetMetrics, bindPinMetrics } from '../admin/fleet-metrics.ts';
 import { listenAdmin } from '../admin/listen-admin.ts';
 import type { Loaded } from '../config/load-settings.ts';
@@ -25,14 +27,15 @@ import { grpcJsTransport } from '../transport/grpc-js.ts';
 import { untilJudged } from '../workers/first-look.ts';
 import { HealthChecker } from '../workers/health-checker.ts';
 import { InFlightLedger } from '../workers/in-flight-ledger.ts';
+import { LoadMonitor } from '../workers/load/load-monitor.ts';
 import { Registry } from '../workers/registry.ts';
 import { countedCalls, serviceOf } from './counted-calls.ts';
 import { Housekeeping, type HousekeepingIntervals } from './housekeeping.ts';
-import { accessLogObserver, extProcObserver, fleetObserver } from './observers.ts';
+import { accessLogObserver, extProcObserver, fleetObserver, loadObserver } from './observers.ts';
 import { gatewayPolicyOf, pickerConfigOf } from './picker-config.ts';
 import { bindPolicyMetrics } from './policy-metrics.ts';
 import { bindServiceMetrics } from './service-metrics.ts';
-import { applyWorkers, healthSettingsOf } from './settings-to-fleet.ts';
+import { applyWorkers, breakerRulesOf, healthSettingsOf, overloadRuleOf } from './settings-to-fleet.ts';
 import { warnOfSharedAddresses } from './shared-addresses.ts';
 
 /** A service that answers Envoy. */
@@ -79,6 +82,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
     drainDeadlineMs: settings.drainDeadlineSecs * 1000,
     removeFailed: settings.removeUnhealthyWorkers,
     observer: fleetObserver(metrics, log),
+    breaker: breakerRulesOf(settings),
   });
   const pins = new MemoryPinStore({ maxPins: settings.maxPins });
   const ledger = new InFlightLedger({
@@ -175,6 +179,8 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
     startedAt: Math.floor(Date.now() / 1000),
   });
   bindFleetMetrics(metrics, registry);
+  bindBreakerMetrics(metrics, registry);
+  bindEngineMetrics(metrics, registry, clock);
   warnOfSharedAddresses(registry, log);
   bindPinMetrics(metrics, pins, 'memory');
   bindServiceMetrics({ metrics, ledger, ends, endpoints, transport });
@@ -187,9 +193,19 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
     startupIntervalMs: settings.workerStartupCheckInterval * 1000,
   });
 
+  const loadMonitor = new LoadMonitor(registry, {
+    intervalMs: settings.loadMonitorInterval * 1000,
+    staleIntervals: settings.staleReportIntervals,
+    overload: overloadRuleOf(settings),
+    needed: () => policies.needsLoads,
+    observer: loadObserver(metrics, log),
+    clock,
+  });
+
   const closers: (() => Promise<void> | void)[] = [
     () => housekeeping.close(),
     () => healthChecker.close(),
+    () => loadMonitor.close(),
     () => registry.close(),
     () => transport.close(),
   ];
@@ -221,6 +237,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
         picker.reconfigure(pickerConfigOf(next.settings, pins, policies));
         housekeeping.configure(intervalsOf(next));
         applyWorkers(registry, next, log);
+        loadMonitor.reconsider();
         log.setLevel(next.settings.logLevel);
         metrics.configReloads.cell().value += 1;
       },
