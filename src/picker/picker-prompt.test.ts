@@ -62,8 +62,9 @@ describe('what routing sees of a prompt', () => {
     const { bench, prompt } = watchedBench();
     const bytes = Buffer.from('{"messages":[{"role":"user","content":"hel');
 
-    bench.picker.pick(chat(), { bytes, complete: false }, FACTS);
+    const answer = bench.picker.pick(chat(), { bytes, complete: false }, FACTS);
 
+    expect(answer).toMatchObject({ kind: 'pick' });
     expect(prompt().text).toBe('hel');
   });
 });

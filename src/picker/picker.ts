@@ -6,7 +6,7 @@ import type { PinStore } from '../pins/pin-store.ts';
 import { readBody } from '../request/body-fields.ts';
 import type { BodyKind } from '../request/body-kind.ts';
 import { bodyKindOf, isIdentity } from '../request/body-kind.ts';
-import { BodyPrompt } from '../request/body-prompt.ts';
+import { promptOf } from '../request/body-prompt.ts';
 import type { Endpoint } from '../request/endpoint.ts';
 import { endpointOf, requestIdPrefix } from '../request/endpoint.ts';
 import type { JsonScan } from '../request/json-scanner.ts';
@@ -168,7 +168,7 @@ export class Picker {
       if (body.complete || fields.model !== '') model = config.modelAliases.get(fields.model) ?? fields.model;
     }
     const ridKey = rid !== null && config.readsRid ? ridKeyOf(rid) : null;
-    const prompt = new BodyPrompt(head, endpoint.kind, members);
+    const prompt = promptOf(head, endpoint.kind, members);
     return this.#place({ head, model, ridKey, prompt, streaming }, facts, requestId, requestIdToSet, now, 1);
   }
 

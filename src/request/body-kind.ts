@@ -19,15 +19,25 @@ export function bodyKindOf(head: RequestHead): BodyKind {
   return isJsonType(type) && isIdentity(head) ? 'json' : 'opaque';
 }
 
+const USUAL_TYPE = 'application/json';
+const USUAL_BYTES = Buffer.from(USUAL_TYPE);
+
 /** Type and subtype in lower case without parameters; empty when absent or empty, `?` when not readable. */
 function mediaTypeOf(head: RequestHead): string {
   const bytes = head.first('content-type');
   if (bytes === undefined) return '';
+  if (isUsual(bytes)) return USUAL_TYPE;
   const value = readVisible(bytes);
   if (value === null) return '?';
-  if (value === 'application/json') return value;
   const parameters = value.indexOf(';');
   return (parameters < 0 ? value : value.slice(0, parameters)).trim().toLowerCase();
+}
+
+/** True for the type that nearly all requests have, which needs no string of its own. */
+function isUsual(bytes: Uint8Array): boolean {
+  if (bytes.length !== USUAL_BYTES.length) return false;
+  for (let i = 0; i < USUAL_BYTES.length; i++) if (bytes[i] !== USUAL_BYTES[i]) return false;
+  return true;
 }
 
 /**
@@ -35,7 +45,7 @@ function mediaTypeOf(head: RequestHead): string {
  * header out. SMG's `application/json` and `application/*+json` count, others do not.
  */
 function isJsonType(type: string): boolean {
-  if (type === '' || type === 'application/json') return true;
+  if (type === '' || type === USUAL_TYPE) return true;
   return type.startsWith('application/') && type.endsWith('+json');
 }
 

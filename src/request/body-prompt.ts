@@ -3,12 +3,23 @@ import { cacheNamespace } from './cache-namespace.ts';
 import type { EndpointKind } from './endpoint.ts';
 import { readInputIds } from './input-ids.ts';
 import type { JsonScan } from './json-scanner.ts';
-import type { Prompt } from './prompt.ts';
+import { NO_PROMPT, type Prompt } from './prompt.ts';
 import { promptText } from './prompt-text.ts';
 import type { RequestHead } from './request-head.ts';
-import { readRoutingTokens } from './routing-tokens.ts';
+import { ROUTING_TOKENS_HEADER, readRoutingTokens } from './routing-tokens.ts';
 
-/** The prompt of a request: of its head, and of its body where that was read. Each value is made at most once. Hot path. */
+/**
+ * The prompt of a request: of its head, and of its body where that was read. Hot path.
+ *
+ * @param members the members of the body, null when it was not read
+ */
+export function promptOf(head: RequestHead, kind: EndpointKind, members: JsonScan | null): Prompt {
+  return members === null && head.first(ROUTING_TOKENS_HEADER) === undefined
+    ? NO_PROMPT
+    : new BodyPrompt(head, kind, members);
+}
+
+/** Makes each value when it is first asked for, at most once. */
 export class BodyPrompt implements Prompt {
   readonly #head: RequestHead;
   readonly #kind: EndpointKind;
