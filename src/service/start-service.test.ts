@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ask } from '../../test/support/http.ts';
 import { load } from '../../test/support/try-load.ts';
+import { until } from '../../test/support/until.ts';
 import { startSim } from '../sim/start-sim.ts';
 import { startService } from './start-service.ts';
 
@@ -10,11 +11,15 @@ afterEach(async () => {
   for (const each of cleanUp.splice(0).reverse()) await each();
 });
 
-async function serve(urls: readonly string[]) {
-  const flags = `--grpc-port 0 --admin-port 0 --log-level error --worker-urls ${urls.join(' ')}`;
+async function serve(urls: readonly string[], more = '') {
+  const flags = flagsFor(urls, more);
   const service = await startService(load({ flags }), { version: 'test' });
   cleanUp.push(() => service.close());
   return service;
+}
+
+function flagsFor(urls: readonly string[], more: string): string {
+  return `--grpc-port 0 --admin-port 0 --log-level error --worker-urls ${urls.join(' ')} ${more}`;
 }
 
 describe('interface 3 the open gRPC port', () => {
@@ -35,5 +40,26 @@ describe('interface 3 the open gRPC port', () => {
     const { status, json } = await ask(`http://${service.adminAddress}`, { path: '/readiness' });
     expect(status).toBe(503);
     expect(json).toMatchObject({ reason: 'no_ready_worker', total_workers: 1 });
+  });
+});
+
+describe('decisions 10 load reports', () => {
+  it('are asked for as long as a policy looks at them, also after a reload', async () => {
+    const sim = await startSim({ waiting: 7 });
+    cleanUp.push(() => sim.close());
+    const service = await serve(sim.urls);
+    const admin = `http://${service.adminAddress}`;
+    const waiting = async () => (await ask(admin, { path: '/get_loads' })).json.aggregate.total_waiting_reqs;
+    const polls = async () => {
+      const { text } = await ask(admin, { path: '/metrics' });
+      return Number(/^smg_envoy_load_polls_total\{result="report"\} (\d+)$/m.exec(text)?.[1]);
+    };
+    expect([await waiting(), await polls()]).toEqual([0, 0]);
+
+    service.apply(load({ flags: flagsFor(sim.urls, '--policy least_load') }));
+    await until(async () => (await waiting()) === 21, 'three reports');
+
+    service.apply(load({ flags: flagsFor(sim.urls, '--policy round_robin') }));
+    expect(await waiting()).toBe(0);
   });
 });
