@@ -6,6 +6,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
 import { BearerKeys } from './bearer-keys.ts';
 import type { FleetAdmin } from './fleet-admin.ts';
+import { flushRoute } from './flush-cache.ts';
 import { loadsJson } from './load-json.ts';
 import { metricsRoute } from './metrics-route.ts';
 import { probeRoutes } from './probe-routes.ts';
@@ -46,6 +47,7 @@ export function createAdminApp(parts: AdminParts): AdminApp {
     ...probeRoutes(fleet, parts.state),
     metricsRoute(metrics, processMetrics, 'user'),
     ...workerRoutes(fleet, log),
+    flushRoute(fleet, log),
     {
       method: 'GET',
       path: '/get_loads',

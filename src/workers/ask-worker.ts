@@ -3,6 +3,8 @@ import { type HttpResult, httpGet } from './http-get.ts';
 import type { WorkerSpec } from './worker-spec.ts';
 
 export interface AskOptions {
+  /** GET unless it says POST, which then has an empty body. */
+  readonly method?: 'GET' | 'POST';
   readonly path: string;
   /** For the whole exchange. */
   readonly timeoutMs: number;
@@ -12,7 +14,7 @@ export interface AskOptions {
 }
 
 /**
- * One GET to a worker in the service's own name: at its present address, with the authority and the API key that were
+ * One request without a body to a worker in the service's own name: at its present address, with the authority and the API key that were
  * declared. Its rank is no part of the question.
  *
  * @param address `ip:port`; empty while its name does not resolve, which is a failure

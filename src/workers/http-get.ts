@@ -1,6 +1,8 @@
 import { type ClientRequest, request } from 'node:http';
 
 export interface HttpGetOptions {
+  /** GET unless it says POST, which then has an empty body. */
+  readonly method?: 'GET' | 'POST';
   /** Bare IP address to connect to. */
   readonly ip: string;
   readonly port: number;
@@ -20,7 +22,7 @@ export type HttpResult =
   /** Refused, reset, aborted, or not HTTP; `reason` is a code or a short text. */
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** One GET on a connection of its own, which is closed whatever happens. Follows no redirect. */
+/** One request without a body on a connection of its own, which is closed whatever happens. Follows no redirect. */
 export function httpGet(options: HttpGetOptions): Promise<HttpResult> {
   return new Promise((resolve) => {
     const get = open(options);
@@ -59,9 +61,9 @@ export function httpGet(options: HttpGetOptions): Promise<HttpResult> {
   });
 }
 
-function open({ ip, port, path, headers }: HttpGetOptions): ClientRequest | null {
+function open({ method = 'GET', ip, port, path, headers }: HttpGetOptions): ClientRequest | null {
   try {
-    return request({ host: ip, port, path, headers, setHost: false, agent: false });
+    return request({ method, host: ip, port, path, headers, setHost: false, agent: false });
   } catch {
     return null;
   }

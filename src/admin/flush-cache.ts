@@ -1,0 +1,77 @@
+import type { Log } from '../telemetry/log.ts';
+import { askWorker } from '../workers/ask-worker.ts';
+import { ConcurrencyGate } from '../workers/concurrency-gate.ts';
+import type { HttpResult } from '../workers/http-get.ts';
+import type { FleetAdmin, Registration } from './fleet-admin.ts';
+import type { Route } from './route.ts';
+
+const PATH = '/flush_cache';
+const TIMEOUT_MS = 10_000;
+const MAX_BYTES = 65_536;
+const AT_ONCE = 32;
+
+interface Failure {
+  readonly worker: string;
+  readonly error: string;
+}
+
+/**
+ * `POST /flush_cache`: asks every worker to drop its prefix cache, whatever its status, with the answers of SMG (smg-observed
+ * 8). What our own policies remember stays: where nobody holds a prefix any more, any worker is as good as the last one.
+ */
+export function flushRoute(fleet: FleetAdmin, log: Log): Route {
+  return {
+    method: 'POST',
+    path: PATH,
+    access: 'admin',
+    handle: async (c) => {
+      const registrations = fleet.current.workers.flatMap(({ id }) => fleet.instance(id) ?? []);
+      const signal = c.req.raw.signal;
+      const gate = new ConcurrencyGate(AT_ONCE);
+      const outcomes = await Promise.all(registrations.map((each) => gate.run(() => flush(each, signal))));
+      const failed = outcomes.filter((outcome) => typeof outcome !== 'string');
+      const successful = outcomes.filter((outcome) => typeof outcome === 'string');
+      log.info('caches of workers were flushed', {
+        actor: c.get('caller')?.id ?? 'anyone',
+        count: successful.length,
+        ...(failed.length === 0 ? {} : { reason: `${failed.length} failed` }),
+      });
+      return answer(successful, failed);
+    },
+  };
+}
+
+/** The id of a worker that did it, or why it did not. */
+async function flush({ worker, spec }: Registration, signal: AbortSignal): Promise<string | Failure> {
+  const options = { method: 'POST', path: PATH, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, signal } as const;
+  const result = await askWorker(spec, worker.address, options);
+  const problem = problemOf(result);
+  if (problem === null) return worker.id;
+  return { worker: worker.id, error: `flush_cache failed for worker ${worker.id}${PATH}: ${problem}` };
+}
+
+function problemOf(result: HttpResult): string | null {
+  if (result.kind === 'timeout') return `no answer within ${TIMEOUT_MS / 1000} s`;
+  if (result.kind === 'failed') return result.reason;
+  return result.status >= 200 && result.status < 300 ? null : `HTTP ${result.status}`;
+}
+
+function answer(successful: readonly string[], failed: readonly Failure[]): Response {
+  const total = successful.length + failed.length;
+  const counts = {
+    workers_flushed: successful.length,
+    total_http_workers: total,
+    total_grpc_workers: 0,
+    total_zmq_workers_skipped: 0,
+    total_workers: total,
+  };
+  if (failed.length === 0) {
+    return Response.json({
+      status: 'success',
+      message: `Successfully flushed cache on all ${total} workers`,
+      ...counts,
+    });
+  }
+  const message = `Cache flush: ${successful.length} succeeded, ${failed.length} failed`;
+  return Response.json({ status: 'partial_success', message, ...counts, successful, failed }, { status: 206 });
+}
