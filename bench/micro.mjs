@@ -12,6 +12,7 @@ ensureBuild();
 const { measure } = await import('./micro/measure.mjs');
 const { decisionCases } = await import('./micro/decisions.mjs');
 const { policyCases } = await import('./micro/policies.mjs');
+const { measurePrompts } = await import('./micro/prompts.mjs');
 const { scanCases } = await import('./micro/scan.mjs');
 const { promptTextCases } = await import('./micro/prompt-text.mjs');
 const { ledgerCases, snapshotCases } = await import('./micro/fleet.mjs');
@@ -21,6 +22,7 @@ const { measureProcess } = await import('./micro/process.mjs');
 const PARTS = {
   decisions: () => measure(decisionCases(), settings),
   policies: () => measure(policyCases(), settings),
+  prompts: measurePrompts,
   scan: () => measure(scanCases(), settings),
   'prompt-text': () => measure(promptTextCases(), settings),
   snapshot: () => measure(snapshotCases(), settings),
