@@ -17,6 +17,21 @@ describe('PickCounters', () => {
       noted: { prefixBranch: 'ring_hit' },
       cell: (metrics) => metrics.prefixHashBranches.cell('ring_hit'),
     },
+    {
+      label: 'tree_match of a tree',
+      noted: { cacheBranch: 'tree_match', matchRatio: 1 },
+      cell: (metrics) => metrics.cacheAwareBranches.cell('tree_match'),
+    },
+    {
+      label: 'hash_hit',
+      noted: { cacheBranch: 'hash_hit' },
+      cell: (metrics) => metrics.cacheIndexBranches.cell('hash_hit'),
+    },
+    {
+      label: 'expected_wait_fallback of the hash index',
+      noted: { cacheBranch: 'expected_wait_fallback' },
+      cell: (metrics) => metrics.cacheIndexBranches.cell('expected_wait_fallback'),
+    },
     { label: 'rid', noted: { keySource: 'rid' }, cell: (metrics) => metrics.routingKeySources.cell('rid') },
   ])('counts $label once, where a decision notes it', ({ noted, cell }) => {
     const metrics = createMetrics();
@@ -34,5 +49,34 @@ describe('PickCounters', () => {
 
     counters.outcome(refusal(noted), 'chat', null);
     expect(cell(metrics).value).toBe(1);
+  });
+
+  it('counts as SMG what the trees of cache_aware decided, and only that (policies 8.3)', () => {
+    const metrics = createMetrics();
+    const counters = new PickCounters(metrics);
+    const decided = (noted: Partial<Trail>): void =>
+      counters.outcome(
+        {
+          kind: 'refused',
+          reason: 'no_available_workers',
+          policy: 'cache_aware',
+          model: 'm',
+          trail: { ...newTrail(), ...noted },
+        },
+        'chat',
+        null,
+      );
+
+    decided({ cacheBranch: 'expected_wait_fallback', matchRatio: 0 });
+    decided({ cacheBranch: 'tree_match', matchRatio: Math.fround(0.75) });
+    decided({ cacheBranch: 'expected_wait_fallback' });
+    decided({ cacheBranch: 'kv_pressure_expected_wait' });
+
+    const ratios = metrics.cacheAwareMatchRatio.cell();
+    expect(metrics.cacheAwareBranches.cell('expected_wait_fallback').value).toBe(1);
+    expect(ratios.sum).toBe(0.75);
+    expect(ratios.counts.map((count, i) => (count > 0 ? ratios.bounds[i] : null)).filter((at) => at !== null)).toEqual([
+      0, 0.8,
+    ]);
   });
 });
