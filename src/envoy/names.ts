@@ -23,6 +23,9 @@ export const WORKER_STAMP_KEY = 'stamp';
 /** Custom tag of an access-log entry that holds the worker's id. */
 export const WORKER_TAG = 'worker';
 
+/** `log_name` of our access log. It promises that the router logs each failed attempt, too. */
+export const ATTEMPT_LOG_NAME = 'picker-attempts';
+
 /** The same under the name of the Endpoint Picker Protocol (endpoint-picker-protocol 5). */
 export const PROTOCOL_SERVED_KEY = `${DESTINATION_KEY}-served`;
 

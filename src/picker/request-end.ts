@@ -19,4 +19,18 @@ export interface RequestEnd {
   readonly retriesUsedUp: boolean;
   /** True when the client left before its answer was complete. */
   readonly clientGone: boolean;
+  /** True when this Envoy also tells of each attempt that failed. */
+  readonly attemptsLogged: boolean;
+}
+
+/** What the log of Envoy's router tells of one attempt at a worker. It names no pick (envoy 9.2). */
+export interface FailedAttempt {
+  /** Id of the worker, empty when unknown. */
+  readonly workerId: string;
+  /** Address of the worker, empty when unknown. */
+  readonly address: string;
+  /** HTTP status that the worker answered, 0 when it did not. */
+  readonly status: number;
+  /** No connection, a broken one, a reset, an answer that is no HTTP, or no answer within the time of an attempt. */
+  readonly broken: boolean;
 }

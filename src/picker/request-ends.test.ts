@@ -154,7 +154,7 @@ describe('a request that still lives', () => {
     const { pickId } = bench.pick({ rid: 'conv' });
     const { id, address } = bench.worker(2);
 
-    bench.ends.alive(pickId, known === 'id' ? id : '', known === 'address' ? address : '', bench.now);
+    bench.ends.alive(pickId, known === 'id' ? id : '', known === 'address' ? address : '', 0, bench.now);
 
     expect(bench.worker(1).load.requests).toBe(0);
     expect(bench.worker(2).load.ofKey('conv')).toBe(1);
@@ -166,7 +166,7 @@ describe('a request that still lives', () => {
     bench.ends.logStreamOpened();
     const { pickId } = bench.pick(null);
     for (let seconds = 0; seconds < 120; seconds++) {
-      if (seconds % 10 === 0) bench.ends.alive(pickId, '', '', bench.now);
+      if (seconds % 10 === 0) bench.ends.alive(pickId, '', '', 0, bench.now);
       bench.now += 1000;
       bench.ledger.sweep(bench.now, bench.ends);
     }

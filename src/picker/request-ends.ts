@@ -1,6 +1,6 @@
 /**
  * What Envoy's access log tells: a request has ended, or still lives. Releases the count, lets the pin follow the worker
- * that served (decisions 2 and 7), and feeds the metrics of answers.
+ * that served (decisions 2 and 7), feeds the circuit breakers and the metrics of answers.
  */
 import type { PinStore } from '../pins/pin-store.ts';
 import type { Router } from '../routing/router.ts';
@@ -8,12 +8,14 @@ import type { EndpointLabel } from '../telemetry/endpoint-label.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { InFlightEntry, InFlightLedger } from '../workers/in-flight-ledger.ts';
 import type { SnapshotSource } from '../workers/snapshot-source.ts';
-import type { RequestEnd } from './request-end.ts';
+import type { BreakerFeed } from './breaker-feed.ts';
+import type { FailedAttempt, RequestEnd } from './request-end.ts';
 
 export interface RequestEndsParts {
   readonly fleet: SnapshotSource;
   readonly pins: PinStore;
   readonly ledger: InFlightLedger;
+  readonly breakers: BreakerFeed;
   readonly metrics: Metrics;
   /** The router in force. */
   readonly router: () => Router;
@@ -54,14 +56,21 @@ export class RequestEnds {
     const { ledger, metrics } = this.#parts;
     const entry = ledger.end(end.pickId, 'end');
     metrics.logEntries.cell(entry === undefined ? 'unknown_pick' : 'end').value += 1;
+    this.#parts.breakers.ended(end, entry);
     this.#countAnswer(end, entry);
     if (entry === undefined || entry.pinKey === null) return;
     this.#parts.pins.touch(entry.pinKey, now);
     this.#follow(entry, end, now);
   }
 
-  alive(pickId: string, workerId: string, servedAddress: string, now: number): void {
-    const { ledger, fleet } = this.#parts;
+  attemptFailed(attempt: FailedAttempt): void {
+    this.#parts.metrics.logEntries.cell('attempt').value += 1;
+    this.#parts.breakers.attempt(attempt);
+  }
+
+  alive(pickId: string, workerId: string, servedAddress: string, status: number, now: number): void {
+    const { ledger, fleet, breakers } = this.#parts;
+    breakers.running(pickId, workerId, servedAddress, status);
     const known = ledger.alive(pickId, now, workerId || (fleet.current.byAddress(servedAddress)?.id ?? ''));
     this.#parts.metrics.logEntries.cell(known ? 'periodic' : 'unknown_pick').value += 1;
   }

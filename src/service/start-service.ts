@@ -13,6 +13,7 @@ import { workerStamp } from '../envoy/endpoints/worker-stamp.ts';
 import { ExtProc } from '../envoy/ext-proc/ext-proc.ts';
 import { HealthService } from '../envoy/health/health-service.ts';
 import { ReflectionService } from '../envoy/reflection/reflection-service.ts';
+import { BreakerFeed } from '../picker/breaker-feed.ts';
 import { PickCounters } from '../picker/pick-counters.ts';
 import { PickIds } from '../picker/pick-ids.ts';
 import { Picker } from '../picker/picker.ts';
@@ -118,10 +119,12 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
     },
     pickerConfigOf(settings, pins, policies),
   );
+  const breakers = new BreakerFeed(registry, ledger);
   const ends = new RequestEnds({
     fleet: registry,
     pins,
     ledger,
+    breakers,
     metrics,
     router: () => picker.router,
     clock,
@@ -135,6 +138,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
       pick: (head, body, facts) => picker.pick(head, body, facts),
       abandon: (pickId) => picker.abandon(pickId),
       streamEnded: (pickId) => picker.streamEnded(pickId),
+      answered: (pickId, address, status, details) => breakers.answered(pickId, address, status, details),
       stamp: (address) => {
         const worker = registry.current.byAddress(address);
         const stamp = worker === undefined ? '' : workerStamp(worker, settings.routedWorkerId);

@@ -55,8 +55,8 @@ export type OpaqueReason = (typeof OPAQUE_REASONS)[number];
 export const RELEASE_REASONS = ['end', 'stream', 'periodic_lost', 'log_gone', 'age'] as const;
 export type ReleaseReason = (typeof RELEASE_REASONS)[number];
 
-/** Kinds of access-log entries: the end or the proof of life of a known pick, and those that tell us nothing. */
-export const LOG_ENTRY_KINDS = ['end', 'periodic', 'unknown_pick', 'no_pick', 'other'] as const;
+/** Kinds of access-log entries: the end or the proof of life of a known pick, an attempt, and those that tell us nothing. */
+export const LOG_ENTRY_KINDS = ['end', 'periodic', 'attempt', 'unknown_pick', 'no_pick', 'other'] as const;
 
 /** What a question for the load of a worker came to: no report is an answer in which none stood. */
 export const LOAD_POLL_RESULTS = ['report', 'no_report', 'failed'] as const;

@@ -34,6 +34,8 @@ export interface InFlightEntry {
   readonly openedAt: number;
   /** True once it counts no more. */
   readonly released: boolean;
+  /** True once its worker's circuit breaker knows how it went. */
+  readonly outcomeTold: boolean;
 }
 
 /** State of the access log streams, in the ledger's clock. */
@@ -84,6 +86,7 @@ class Entry implements InFlightEntry, Queued<Entry> {
   lastSignAt: number;
   releasedAt = 0;
   released = false;
+  outcomeTold = false;
   previous: Entry | null = null;
   next: Entry | null = null;
 
@@ -188,6 +191,14 @@ export class InFlightLedger {
     // A full keep may have pushed it out already.
     if (this.#entries.delete(pickId)) this.#kept.remove(entry);
     return entry;
+  }
+
+  /** Marks that the breaker is told of this pick; false when it was already, or the pick is unknown. */
+  tellOutcome(pickId: string): boolean {
+    const entry = this.#entries.get(pickId);
+    if (entry === undefined || entry.outcomeTold) return false;
+    entry.outcomeTold = true;
+    return true;
   }
 
   /**

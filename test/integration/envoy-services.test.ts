@@ -36,6 +36,7 @@ class Fleet implements SnapshotSource {
 class Ends implements RequestEndSink, AccessLogObserver {
   readonly ends = new Map<string, RequestEnd>();
   readonly lives: unknown[][] = [];
+  readonly attemptFailed = (): void => {};
   readonly skipped = (): void => {};
   readonly malformed = (): void => {};
   readonly lags: number[] = [];

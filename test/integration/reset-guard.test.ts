@@ -29,6 +29,8 @@ class WantedWorker implements RequestPicker {
     this.ports = ports;
   }
 
+  readonly answered = (): void => {};
+
   plan(head: RequestHead): BodyPlan {
     return head.method === 'POST'
       ? { readBody: true, reason: 'routing_key_override' }

@@ -1,5 +1,6 @@
 import { SETTINGS } from '../../src/config/settings-table.ts';
 import type { PickAnswer, RefusalAnswer, StreamFacts } from '../../src/picker/answer.ts';
+import { BreakerFeed } from '../../src/picker/breaker-feed.ts';
 import { PickCounters } from '../../src/picker/pick-counters.ts';
 import { PickIds } from '../../src/picker/pick-ids.ts';
 import { Picker, type PickerConfig } from '../../src/picker/picker.ts';
@@ -50,6 +51,7 @@ export class PickerBench {
   readonly picker: Picker;
   readonly policies: ModelPolicies;
   readonly ends: RequestEnds;
+  readonly breakers = new BreakerFeed(this.registry, this.ledger);
   now = 1000;
 
   constructor(options: PickerBenchOptions = {}) {
@@ -100,6 +102,7 @@ export class PickerBench {
       fleet: this.registry,
       pins: this.pins,
       ledger: this.ledger,
+      breakers: this.breakers,
       metrics: this.metrics,
       router: () => this.picker.router,
       clock,
@@ -188,5 +191,6 @@ export function endOf(pickId: string, n: number): RequestEnd {
     firstByteMs: 4,
     retriesUsedUp: false,
     clientGone: false,
+    attemptsLogged: true,
   };
 }

@@ -4,7 +4,7 @@ import { FakeCall } from '../../../test/support/fake-call.ts';
 import type { AccessLogCommon, HTTPAccessLogEntry } from '../../gen/envoy/data/accesslog/v3/accesslog.ts';
 import { AccessLogType } from '../../gen/envoy/data/accesslog/v3/accesslog.ts';
 import { StreamAccessLogsMessage } from '../../gen/envoy/service/accesslog/v3/als.ts';
-import type { RequestEnd } from '../../picker/request-end.ts';
+import type { FailedAttempt, RequestEnd } from '../../picker/request-end.ts';
 import { GrpcStatus } from '../../transport/transport.ts';
 import { AccessLogService } from './access-log-service.ts';
 import type { AccessLogObserver, RequestEndSink, SkippedEntry } from './request-end-sink.ts';
@@ -15,6 +15,7 @@ const WALL_NOW = 1_800_000_010_250;
 class Recorder implements RequestEndSink, AccessLogObserver {
   readonly ends: RequestEnd[] = [];
   readonly lives: unknown[] = [];
+  readonly attempts: FailedAttempt[] = [];
   readonly skips: SkippedEntry[] = [];
   readonly lags: number[] = [];
   streams = 0;
@@ -24,7 +25,10 @@ class Recorder implements RequestEndSink, AccessLogObserver {
     expect(now).toBe(NOW);
     this.ends.push(end);
   }
-  alive(...args: [string, string, string, number]): void {
+  attemptFailed(attempt: FailedAttempt): void {
+    this.attempts.push(attempt);
+  }
+  alive(...args: [string, string, string, number, number]): void {
     this.lives.push(args);
   }
   logStreamOpened(): void {
@@ -79,6 +83,7 @@ describe('envoy 9.2 content of an end entry', () => {
         firstByteMs: 1.5,
         retriesUsedUp: false,
         clientGone: false,
+        attemptsLogged: false,
       },
     ]);
   });
@@ -98,6 +103,7 @@ describe('envoy 9.2 content of an end entry', () => {
         firstByteMs: -1,
         retriesUsedUp: false,
         clientGone: false,
+        attemptsLogged: false,
       },
     ]);
   });
@@ -175,13 +181,13 @@ describe('envoy 9.4 and 9.5 kinds of entries', () => {
       }),
     );
 
-    expect(seen.lives).toEqual([['p-1', 'w', '10.0.0.4:8000', NOW]]);
+    expect(seen.lives).toEqual([['p-1', 'w', '10.0.0.4:8000', 0, NOW]]);
     expect(seen.ends).toEqual([]);
   });
 
   it.each([
     ['DownstreamStart', AccessLogType.DownstreamStart],
-    ['UpstreamEnd', AccessLogType.UpstreamEnd],
+    ['UpstreamPoolReady', AccessLogType.UpstreamPoolReady],
     ['NotSet', AccessLogType.NotSet],
   ])('%s is of no interest', (_, accessLogType) => {
     send(entry({ accessLogType }));
@@ -221,6 +227,56 @@ describe('envoy 9.4 and 9.5 kinds of entries', () => {
     send(entry({ startTime, duration: { seconds: 2n, nanos: 0 } }));
 
     expect(seen.lags).toEqual([expected]);
+  });
+});
+
+describe('attempts, as the router logs them', () => {
+  const tried = (common: AccessLogCommon, responseCode?: number): HTTPAccessLogEntry => ({
+    commonProperties: {
+      accessLogType: AccessLogType.UpstreamEnd,
+      customTags: { worker: 'http://a:8000' },
+      upstreamRemoteAddress: socket('10.0.0.4'),
+      ...common,
+    },
+    ...(responseCode === undefined ? {} : { response: { responseCode } }),
+  });
+
+  it('tell the worker and what it answered', () => {
+    send(tried({}, 503));
+
+    expect(seen.attempts).toEqual([
+      { workerId: 'http://a:8000', address: '10.0.0.4:8000', status: 503, broken: false },
+    ]);
+    expect([seen.ends, seen.skips]).toEqual([[], []]);
+  });
+
+  it.each([
+    ['no connection', { upstreamConnectionFailure: true }, true],
+    ['connection lost', { upstreamConnectionTermination: true }, true],
+    ['reset', { upstreamRemoteReset: true }, true],
+    ['no HTTP', { upstreamProtocolError: true }, true],
+    ['time of the attempt over', { upstreamRequestTimeout: true }, true],
+    ["Envoy's own limit", { upstreamOverflow: true }, false],
+    ['no worker', { noHealthyUpstream: true }, false],
+    ['given up', {}, false],
+  ])('%s: broken %s', (_, responseFlags, broken) => {
+    send(tried({ responseFlags }));
+
+    expect(seen.attempts).toMatchObject([{ status: 0, broken }]);
+  });
+
+  it.each([
+    ['picker-attempts', true],
+    ['picker', false],
+    ['', false],
+  ])('a log named "%s" promises them: %s, for all entries of its stream', (logName, promised) => {
+    const call = open();
+    const end = { $case: 'httpLogs' as const, value: { logEntry: [entry({})] } };
+    call.receive(StreamAccessLogsMessage.encode({ identifier: { logName }, logEntries: end }).finish());
+    call.receive(message([entry({})]));
+    send(entry({}));
+
+    expect(seen.ends.map(({ attemptsLogged }) => attemptsLogged)).toEqual([promised, promised, false]);
   });
 });
 

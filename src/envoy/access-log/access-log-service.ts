@@ -1,7 +1,8 @@
 import { AccessLogType, type HTTPAccessLogEntry } from '../../gen/envoy/data/accesslog/v3/accesslog.ts';
 import { StreamAccessLogsMessage, StreamAccessLogsResponse } from '../../gen/envoy/service/accesslog/v3/als.ts';
 import { type Call, type CallHandler, GrpcStatus, type Method } from '../../transport/transport.ts';
-import { lagOf, pickIdOf, readEnd, servedAddressOf, workerIdOf } from './log-entry.ts';
+import { ATTEMPT_LOG_NAME } from '../names.ts';
+import { lagOf, pickIdOf, readAttempt, readEnd, servedAddressOf, workerIdOf } from './log-entry.ts';
 import type { AccessLogObserver, RequestEndSink } from './request-end-sink.ts';
 
 export interface AccessLogOptions {
@@ -40,8 +41,16 @@ export class AccessLogService {
   #accept(call: Call): CallHandler {
     this.#open.add(call);
     this.#options.sink.logStreamOpened();
+    let attemptsLogged = false;
     return {
-      message: (bytes) => this.#read(bytes, call),
+      message: (bytes) => {
+        const message = this.#decode(bytes, call);
+        if (message === null) return;
+        // Only the first message of a stream has it.
+        const name = message.identifier?.logName;
+        if (name !== undefined) attemptsLogged = name === ATTEMPT_LOG_NAME;
+        for (const entry of message.logEntries?.value.logEntry ?? []) this.#tell(entry, attemptsLogged);
+      },
       halfClosed: () => {
         call.send(StreamAccessLogsResponse.encode({}).finish());
         call.end();
@@ -53,22 +62,24 @@ export class AccessLogService {
     };
   }
 
-  #read(bytes: Buffer, call: Call): void {
-    let message: StreamAccessLogsMessage;
+  #decode(bytes: Buffer, call: Call): StreamAccessLogsMessage | null {
     try {
-      message = StreamAccessLogsMessage.decode(bytes);
+      return StreamAccessLogsMessage.decode(bytes);
     } catch {
       this.#options.observer.malformed();
       call.end(GrpcStatus.invalidArgument, 'not a StreamAccessLogsMessage');
-      return;
+      return null;
     }
-    for (const entry of message.logEntries?.value.logEntry ?? []) this.#tell(entry);
   }
 
-  #tell(entry: HTTPAccessLogEntry): void {
+  #tell(entry: HTTPAccessLogEntry, attemptsLogged: boolean): void {
     const { sink, observer, now, wallNow } = this.#options;
     const common = entry.commonProperties;
     const type = common?.accessLogType;
+    if (common !== undefined && type === AccessLogType.UpstreamEnd) {
+      sink.attemptFailed(readAttempt(entry, common));
+      return;
+    }
     if (common === undefined || (type !== AccessLogType.DownstreamEnd && type !== AccessLogType.DownstreamPeriodic)) {
       observer.skipped('other');
       return;
@@ -81,11 +92,11 @@ export class AccessLogService {
     }
 
     if (type === AccessLogType.DownstreamPeriodic) {
-      sink.alive(pickId, workerIdOf(common), servedAddressOf(common), now());
+      sink.alive(pickId, workerIdOf(common), servedAddressOf(common), entry.response?.responseCode ?? 0, now());
       return;
     }
     const lag = lagOf(common, wallNow());
     if (lag !== undefined) observer.lagged(lag);
-    sink.ended(readEnd(pickId, entry, common), now());
+    sink.ended(readEnd(pickId, entry, common, attemptsLogged), now());
   }
 }

@@ -3,7 +3,7 @@ import type { Metadata } from '../../gen/envoy/config/core/v3/base.ts';
 import type { AccessLogCommon, HTTPAccessLogEntry } from '../../gen/envoy/data/accesslog/v3/accesslog.ts';
 import type { Duration } from '../../gen/google/protobuf/duration.ts';
 import type { Timestamp } from '../../gen/google/protobuf/timestamp.ts';
-import type { RequestEnd } from '../../picker/request-end.ts';
+import type { FailedAttempt, RequestEnd } from '../../picker/request-end.ts';
 import { canonicalAddress } from '../../workers/address.ts';
 import {
   DESTINATION_NAMESPACE,
@@ -35,7 +35,12 @@ export function servedAddressOf(common: AccessLogCommon): string {
 }
 
 /** What a `DownstreamEnd` entry says about the end of its request (envoy 9.2). */
-export function readEnd(pickId: string, entry: HTTPAccessLogEntry, common: AccessLogCommon): RequestEnd {
+export function readEnd(
+  pickId: string,
+  entry: HTTPAccessLogEntry,
+  common: AccessLogCommon,
+  attemptsLogged: boolean,
+): RequestEnd {
   const codeDetails = entry.response?.responseCodeDetails ?? '';
   return {
     pickId,
@@ -48,6 +53,23 @@ export function readEnd(pickId: string, entry: HTTPAccessLogEntry, common: Acces
     firstByteMs: milliseconds(common.timeToFirstUpstreamRxByte, -1),
     retriesUsedUp: common.responseFlags?.upstreamRetryLimitExceeded === true,
     clientGone: clientLeft(common, codeDetails),
+    attemptsLogged,
+  };
+}
+
+/** What an `UpstreamEnd` entry of the router says about its attempt. */
+export function readAttempt(entry: HTTPAccessLogEntry, common: AccessLogCommon): FailedAttempt {
+  const flags = common.responseFlags;
+  return {
+    workerId: workerIdOf(common),
+    address: socketAddress(common.upstreamRemoteAddress),
+    status: entry.response?.responseCode ?? 0,
+    broken:
+      flags?.upstreamConnectionFailure === true ||
+      flags?.upstreamConnectionTermination === true ||
+      flags?.upstreamRemoteReset === true ||
+      flags?.upstreamProtocolError === true ||
+      flags?.upstreamRequestTimeout === true,
   };
 }
 

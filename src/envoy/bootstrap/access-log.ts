@@ -1,4 +1,5 @@
 import {
+  ATTEMPT_LOG_NAME,
   PICK_ID_KEY,
   PICKER_CLUSTER,
   PICKER_NAMESPACE,
@@ -31,9 +32,38 @@ export function accessLoggers(pickers: number): readonly Config[] {
   }));
 }
 
+/**
+ * The same loggers for the router, which writes an entry for each attempt at a worker: only of those that failed, so that
+ * nothing is written while all is well.
+ */
+export function attemptLoggers(pickers: number): readonly Config[] {
+  return Array.from({ length: pickers }, (_, index) => ({
+    name: 'envoy.access_loggers.http_grpc',
+    filter: {
+      or_filter: {
+        filters: [{ response_flag_filter: { flags: FAILED_FLAGS } }, statusFilter('EQ', 408), statusFilter('GE', 500)],
+      },
+    },
+    typed_config: grpcLog(loggerCluster(index, pickers)),
+  }));
+}
+
+/** No connection, connection lost, reset, protocol error, timeout of an attempt. */
+const FAILED_FLAGS = ['UF', 'UC', 'UR', 'UPE', 'UT'];
+
+/** The runtime key is required; nobody sets it. */
+function statusFilter(op: 'EQ' | 'GE', status: number): Config {
+  return {
+    status_code_filter: {
+      comparison: { op, value: { default_value: status, runtime_key: `smg_envoy.attempt_status_${op.toLowerCase()}` } },
+    },
+  };
+}
+
 function grpcLog(cluster: string): unknown {
   const common = {
-    log_name: 'picker',
+    '# log_name': 'tells the service that failed attempts are logged, too',
+    log_name: ATTEMPT_LOG_NAME,
     transport_api_version: 'V3',
     '# buffer_size_bytes': 'an entry leaves at once: the count of running requests decides placements',
     buffer_size_bytes: 0,

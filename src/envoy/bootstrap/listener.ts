@@ -1,5 +1,5 @@
 import { PERIODIC_LOG_SECS } from '../names.ts';
-import { accessLoggers } from './access-log.ts';
+import { accessLoggers, attemptLoggers } from './access-log.ts';
 import { envoyAddress } from './address.ts';
 import { extProcFilter } from './ext-proc-filter.ts';
 import { localReplyConfig } from './local-replies.ts';
@@ -59,7 +59,11 @@ function connectionManager(options: BootstrapOptions): Config {
     local_reply_config: localReplyConfig(),
     http_filters: [
       extProcFilter(options),
-      extension('envoy.filters.http.router', 'envoy.extensions.filters.http.router.v3.Router'),
+      extension('envoy.filters.http.router', 'envoy.extensions.filters.http.router.v3.Router', {
+        '# upstream_log':
+          "attempts that failed, for the service's circuit breakers: a retry hides them from the access log",
+        upstream_log: attemptLoggers(options.pickers.length),
+      }),
     ],
     route_config: routeConfig(options),
   });

@@ -91,6 +91,18 @@ describe('envoy 2.2 the recommended configuration', () => {
     expect(extProc.grpc_service.initial_metadata).toEqual([{ key: 'x-smg-envoy', value: 'periodic=10' }]);
   });
 
+  it('policies 2.3: the router logs failed attempts, and nothing while all is well', () => {
+    const [log] = manager.http_filters.at(-1).typed_config.upstream_log;
+    expect(log.filter.or_filter.filters).toMatchObject([
+      { response_flag_filter: { flags: ['UF', 'UC', 'UR', 'UPE', 'UT'] } },
+      { status_code_filter: { comparison: { op: 'EQ', value: { default_value: 408 } } } },
+      { status_code_filter: { comparison: { op: 'GE', value: { default_value: 500 } } } },
+    ]);
+    // Equal loggers share a stream, so that attempts and ends come in order.
+    expect(log.typed_config).toEqual(manager.access_log[0].typed_config);
+    expect(log.typed_config.common_config).toMatchObject({ log_name: 'picker-attempts', buffer_size_bytes: 0 });
+  });
+
   it('envoy 6.6: a strict target finds nobody else', () => {
     const subset = override.fallback_policy.policies[0].typed_extension_config.typed_config;
     expect(subset.subset_selectors).toEqual([
@@ -136,6 +148,10 @@ describe('pickers', () => {
       (log: any) => log.typed_config.common_config.grpc_service.envoy_grpc.cluster_name,
     );
     expect(names).toEqual(['picker_1', 'picker_2', 'picker_3']);
+    const attempts = manager.http_filters.at(-1).typed_config.upstream_log;
+    expect(attempts.map((log: any) => log.typed_config)).toEqual(
+      manager.access_log.map((log: any) => log.typed_config),
+    );
     expect(clusters.get('picker').load_assignment.endpoints[0].lb_endpoints).toHaveLength(3);
     expect(clusters.get('picker_2').load_assignment.endpoints[0].lb_endpoints).toEqual([
       { endpoint: { address: { socket_address: { address: '127.0.0.1', port_value: 9004 } } } },

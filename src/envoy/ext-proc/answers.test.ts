@@ -254,3 +254,49 @@ describe('envoy 6.7 and 10.1 the worker stamp of foreign configurations', () => 
     }
   });
 });
+
+describe('the outcome of a pick, by its response headers', () => {
+  const attributes = (fields: Record<string, string>) => ({ 'envoy.filters.http.ext_proc': fields });
+  const served = { filterMetadata: { picker: { served: '10.0.0.3:8000' } } };
+  const REFUSED = 'upstream_reset_before_response_started{remote_connection_failure}';
+
+  it.each<[string, Parameters<Stream['responseHeaders']>, unknown[][]]>([
+    [
+      'attributes',
+      [{ attributes: attributes({ 'response.code_details': 'via_upstream', 'upstream.address': '10.0.0.2:8000' }) }],
+      [['p1', '10.0.0.2:8000', 200, 'via_upstream']],
+    ],
+    ['the served host alone', [{ metadataContext: served }, '503'], [['p1', '10.0.0.3:8000', 503, null]]],
+    [
+      "Envoy's own answer, with the host that failed",
+      [{ metadataContext: served, attributes: attributes({ 'response.code_details': REFUSED }) }, '503'],
+      [['p1', '10.0.0.3:8000', 503, REFUSED]],
+    ],
+    ['nobody named', [{}], []],
+    ['no status', [{ metadataContext: served }, ''], []],
+  ])('%s', (_, response, told) => {
+    const stream = new Stream();
+    stream.requestHeaders();
+
+    stream.responseHeaders(...response);
+
+    expect(stream.picker.answers).toEqual(told);
+  });
+
+  it("is the access log's to tell where one is promised", () => {
+    const ours = new Stream({}, {}, { 'x-smg-envoy': 'periodic=10' });
+    ours.requestHeaders();
+    ours.responseHeaders({ metadataContext: served });
+
+    expect(ours.picker.answers).toEqual([]);
+  });
+
+  it("is nobody's without a pick", () => {
+    const stream = new Stream();
+    stream.picker.answer = () => ({ kind: 'pass' });
+    stream.requestHeaders();
+    stream.responseHeaders({ metadataContext: served });
+
+    expect(stream.picker.answers).toEqual([]);
+  });
+});

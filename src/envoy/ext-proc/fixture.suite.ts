@@ -46,6 +46,7 @@ export class FakePicker implements RequestPicker {
   readonly asked: { head: RequestHead; body: BodyBytes | null; facts: StreamFacts }[] = [];
   readonly abandoned: string[] = [];
   readonly ended: string[] = [];
+  readonly answers: unknown[][] = [];
 
   plan(): BodyPlan {
     return this.planned;
@@ -62,6 +63,10 @@ export class FakePicker implements RequestPicker {
 
   streamEnded(pickId: string): void {
     this.ended.push(pickId);
+  }
+
+  answered(...told: unknown[]): void {
+    this.answers.push(told);
   }
 
   stamp(address: string): string | null {
@@ -194,9 +199,9 @@ export class Stream {
     return this.receive({ request: { $case: 'requestTrailers', value: {} } });
   }
 
-  responseHeaders(more: Partial<ProcessingRequest> = {}): ProcessingResponse[] {
+  responseHeaders(more: Partial<ProcessingRequest> = {}, status = '200'): ProcessingResponse[] {
     return this.receive({
-      request: { $case: 'responseHeaders', value: httpHeaders({ ':status': '200' }, false) },
+      request: { $case: 'responseHeaders', value: httpHeaders({ ':status': status }, false) },
       ...more,
     });
   }

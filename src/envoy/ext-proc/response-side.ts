@@ -1,10 +1,11 @@
+import type { PickAnswer } from '../../picker/answer.ts';
 import { DECISION_HEADER, ERROR_CODE_HEADER, STAMP_HEADER } from '../names.ts';
 import { CONTINUE, encodeAnswer } from './codec.ts';
 import { Echo } from './echo.ts';
 import { isSafeHeaderValue } from './header-safety.ts';
 import type { HeaderChange, Incoming, Protocol } from './message.ts';
 import type { Outlet } from './outlet.ts';
-import { servedAddress } from './served-address.ts';
+import { codeDetails, servedAddress, triedAddress } from './served-address.ts';
 import type { ExtProcSettings } from './settings.ts';
 
 /** The response's direction of one stream: answered, echoed in full duplex, and stamped for Envoys that cannot. */
@@ -20,8 +21,10 @@ export class ResponseSide {
     this.#echo = new Echo('response_body', outlet);
   }
 
-  /** @param decision value of `x-smg-decision`, null for none */
-  headers(message: Incoming, ours: boolean, decision: string | null): void {
+  /** @param pick what was answered to the request, null when it was not placed */
+  headers(message: Incoming, ours: boolean, pick: PickAnswer | null): void {
+    if (!ours && pick !== null) this.#report(message, pick.pickId);
+    const decision = pick?.decisionHeader ?? null;
     const stamp = ours ? null : this.#stamp(message);
     if (stamp === null) {
       this.#outlet.send('response_headers', CONTINUE.response_headers);
@@ -52,6 +55,14 @@ export class ResponseSide {
   trailers(): void {
     this.#bodyEnded = true;
     this.#outlet.send('response_trailers', CONTINUE.response_trailers);
+  }
+
+  /** Envoys that promise an access log tell by it. */
+  #report(message: Incoming, pickId: string): void {
+    const address = triedAddress(message);
+    const status = Number(message.head?.text(':status'));
+    if (address === null || !(status >= 100)) return;
+    this.#settings.picker.answered(pickId, address, status, codeDetails(message));
   }
 
   /** Only a worker that answered is named, never one of Envoy's own replies (decisions 22). */

@@ -11,13 +11,29 @@ const FROM_WORKER = 'via_upstream';
  * have the last word.
  */
 export function servedAddress(message: Incoming): string | null {
-  const details = textIn(message.attributes, 'response.code_details');
+  const details = codeDetails(message);
   if (details !== null && details !== FROM_WORKER) return null;
-  const served =
-    textIn(message.metadata?.[PICKER_NAMESPACE], SERVED_KEY) ??
-    textIn(message.metadata?.[DESTINATION_NAMESPACE], PROTOCOL_SERVED_KEY);
-  if (served !== null) return served;
-  return details === null ? null : textIn(message.attributes, 'upstream.address');
+  return chosenHost(message) ?? (details === null ? null : upstreamAddress(message));
+}
+
+/** Address of the worker that Envoy asked last, whether it answered or not; null when it is not told. */
+export function triedAddress(message: Incoming): string | null {
+  return chosenHost(message) ?? upstreamAddress(message);
+}
+
+/** `response.code_details`, null where Envoy does not send attributes. */
+export function codeDetails(message: Incoming): string | null {
+  return textIn(message.attributes, 'response.code_details');
+}
+
+function chosenHost({ metadata }: Incoming): string | null {
+  return (
+    textIn(metadata?.[PICKER_NAMESPACE], SERVED_KEY) ?? textIn(metadata?.[DESTINATION_NAMESPACE], PROTOCOL_SERVED_KEY)
+  );
+}
+
+function upstreamAddress({ attributes }: Incoming): string | null {
+  return textIn(attributes, 'upstream.address');
 }
 
 function textIn(fields: Fields | null | undefined, key: string): string | null {

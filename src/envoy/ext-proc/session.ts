@@ -121,7 +121,7 @@ export class Session implements CallHandler, RequestStream {
         break;
       case 'response_headers':
         this.#beginResponse();
-        this.#response.headers(message, this.ours, this.#request.pick?.decisionHeader ?? null);
+        this.#response.headers(message, this.ours, this.#request.pick);
         break;
       case 'response_body':
         this.#beginResponse();
