@@ -1,6 +1,7 @@
-import { type Random, randomBelow } from '../util/random.ts';
+import type { Random } from '../util/random.ts';
 import type { EngineLoad, LoadReport } from '../workers/engine-load.ts';
 import type { Worker } from '../workers/worker.ts';
+import { lowest, OUT, roomFor } from './lowest.ts';
 import { EXPECTED_WAIT_DEFAULTS, type ExpectedWaitParameters } from './policy-parameters.ts';
 
 /** Which report of a worker counts: that of the last poll, or the last one until it is stale (policies 1.5.2). */
@@ -11,33 +12,12 @@ const MOST_USAGE = 0.999;
 
 const NOBODY: readonly Worker[] = [];
 
-/** What was placed on a worker since the report with that number; credit since an older one counts as none. */
+/** What was placed on a worker since a report of its engine, and the score that follows from both. */
 interface Credit {
-  readonly engine: EngineLoad;
-  reports: number;
+  readonly report: LoadReport;
   tokens: number;
   requests: number;
-}
-
-/** The lowest of the scores offered; each of equal ones is as likely to stay. Kept between decisions, to allocate none. */
-class Lowest {
-  worker: Worker | null = null;
-  #score = 0;
-  #ties = 0;
-
-  reset(): void {
-    this.worker = null;
-  }
-
-  offer(score: number, worker: Worker, taken: readonly Worker[], random: Random): void {
-    if ((this.worker !== null && score > this.#score) || taken.includes(worker)) return;
-    if (this.worker === null || score < this.#score) {
-      this.#score = score;
-      this.#ties = 0;
-    }
-    this.#ties += 1;
-    if (this.#ties === 1 || randomBelow(random, this.#ties) === 0) this.worker = worker;
-  }
+  score: number;
 }
 
 /**
@@ -47,10 +27,11 @@ class Lowest {
 export class ExpectedWait {
   readonly #parameters: ExpectedWaitParameters;
   readonly #view: ReportView;
-  readonly #credits = new WeakMap<EngineLoad, Credit>();
+  /** Credit ends with its report, which is an object of its own for each poll. */
+  readonly #credits = new WeakMap<LoadReport, Credit>();
   /** The credit last found at each place: a list of candidates mostly is the one before, and a look-up costs more. */
   readonly #row: Credit[] = [];
-  readonly #lowest = new Lowest();
+  #scores: Float64Array = new Float64Array(16);
 
   constructor(parameters: ExpectedWaitParameters, view: ReportView) {
     this.#parameters = usable(parameters);
@@ -65,93 +46,96 @@ export class ExpectedWait {
    */
   choose(candidates: readonly Worker[], requestTokens: number, random: Random): Worker | null {
     if (candidates.length === 1 && this.#parameters.maxWaitingRequests === 0) return candidates[0] ?? null;
-    const worker = this.#find(candidates, NOBODY, random);
+    const worker = this.next(candidates, NOBODY, random);
     if (worker !== null) this.credit(worker, requestTokens);
     return worker;
   }
 
   /** The worker got a request without having been chosen here; counts as `choose` would count it. */
   credit({ engine }: Worker, requestTokens: number): void {
-    const credit = this.#creditOf(engine);
-    if (credit.reports !== engine.reports) {
-      credit.reports = engine.reports;
-      credit.tokens = 0;
-      credit.requests = 0;
-    }
+    const report = this.#reportOf(engine);
+    if (report === null) return;
+    const credit = this.#creditOf(report);
     credit.tokens += requestTokens > 0 ? requestTokens : this.#parameters.meanPrefillTokens;
     credit.requests += 1;
+    credit.score = secondsToWait(report, credit.tokens, this.#parameters);
   }
 
   /** The next one in the order of `choose` that is not in `taken`, null when none is left. Credits nothing. */
   next(candidates: readonly Worker[], taken: readonly Worker[], random: Random): Worker | null {
-    return this.#find(candidates, taken, random);
+    this.#scores = roomFor(this.#scores, candidates.length);
+    const reporting = this.#scoreReporting(candidates);
+    if (reporting === 0) this.#scoreByLoad(candidates);
+    else if (reporting < candidates.length) this.#scoreSilent(candidates);
+    return lowest(this.#scores, candidates, taken, random);
   }
 
-  #find(candidates: readonly Worker[], taken: readonly Worker[], random: Random): Worker | null {
-    const parameters = this.#parameters;
-    const limit = parameters.maxWaitingRequests;
-    const lowest = this.#lowest;
-    lowest.reset();
-    let best = Number.POSITIVE_INFINITY;
+  /** Answers with the number of candidates that report. */
+  #scoreReporting(candidates: readonly Worker[]): number {
+    const scores = this.#scores;
+    const limit = this.#parameters.maxWaitingRequests;
     let reporting = 0;
-    let silent = 0;
+    for (let i = 0; i < candidates.length; i++) {
+      const report = this.#reportAt(candidates, i);
+      if (report === null) continue;
+      reporting++;
+      const credit = this.#creditAt(i, report);
+      const full = limit > 0 && Math.max(0, report.waitingRequests) + credit.requests >= limit;
+      scores[i] = full ? OUT : credit.score;
+    }
+    return reporting;
+  }
+
+  #scoreByLoad(candidates: readonly Worker[]): void {
+    for (let i = 0; i < candidates.length; i++) this.#scores[i] = candidates[i]?.load.requests ?? OUT;
+  }
+
+  /** Policies 1.5.2: a silent worker stands behind the best that reports by its load, or all silent ones by load alone. */
+  #scoreSilent(candidates: readonly Worker[]): void {
+    const scores = this.#scores;
+    const { meanPrefillTokens, defaultThroughput } = this.#parameters;
+    let best = OUT;
     let throughputs = 0;
     let throughput = 0;
     for (let i = 0; i < candidates.length; i++) {
-      const worker = candidates[i];
-      if (worker === undefined) continue;
-      const engine = worker.engine;
-      const report = this.#reportOf(engine);
-      if (report === null) {
-        silent++;
-        continue;
-      }
-      const credit = this.#creditAt(i, engine);
-      const counts = credit.reports === engine.reports;
-      if (limit > 0 && Math.max(0, report.waitingRequests) + (counts ? credit.requests : 0) >= limit) continue;
-      reporting++;
-      if (usableThroughput(report.genThroughput)) {
-        throughputs++;
-        throughput += report.genThroughput;
-      }
-      const score = secondsToWait(report, counts ? credit.tokens : 0, parameters);
-      if (score < best) best = score;
-      lowest.offer(score, worker, taken, random);
+      const report = this.#reportAt(candidates, i);
+      const score = scores[i] ?? OUT;
+      if (report === null || score === OUT) continue;
+      if (best === OUT || score < best) best = score;
+      if (!usableThroughput(report.genThroughput)) continue;
+      throughputs++;
+      throughput += report.genThroughput;
     }
-    if (silent === 0) return lowest.worker;
-
-    const nominal = throughputs > 0 ? throughput / throughputs : parameters.defaultThroughput;
+    const nominal = throughputs > 0 ? throughput / throughputs : defaultThroughput;
     for (let i = 0; i < candidates.length; i++) {
-      const worker = candidates[i];
-      if (worker === undefined || this.#reportOf(worker.engine) !== null) continue;
-      const load = worker.load.requests;
-      lowest.offer(
-        reporting === 0 ? load : best + (load * parameters.meanPrefillTokens) / nominal,
-        worker,
-        taken,
-        random,
-      );
+      if (this.#reportAt(candidates, i) !== null) continue;
+      const load = candidates[i]?.load.requests ?? 0;
+      scores[i] = best === OUT ? load : best + (load * meanPrefillTokens) / nominal;
     }
-    return lowest.worker;
+  }
+
+  #reportAt(candidates: readonly Worker[], place: number): LoadReport | null {
+    const worker = candidates[place];
+    return worker === undefined ? null : this.#reportOf(worker.engine);
   }
 
   #reportOf(engine: EngineLoad): LoadReport | null {
     return this.#view === 'recent' ? engine.recent : engine.current;
   }
 
-  #creditAt(place: number, engine: EngineLoad): Credit {
+  #creditAt(place: number, report: LoadReport): Credit {
     const last = this.#row[place];
-    if (last !== undefined && last.engine === engine) return last;
-    const credit = this.#creditOf(engine);
+    if (last !== undefined && last.report === report) return last;
+    const credit = this.#creditOf(report);
     this.#row[place] = credit;
     return credit;
   }
 
-  #creditOf(engine: EngineLoad): Credit {
-    const known = this.#credits.get(engine);
+  #creditOf(report: LoadReport): Credit {
+    const known = this.#credits.get(report);
     if (known !== undefined) return known;
-    const credit = { engine, reports: engine.reports, tokens: 0, requests: 0 };
-    this.#credits.set(engine, credit);
+    const credit = { report, tokens: 0, requests: 0, score: secondsToWait(report, 0, this.#parameters) };
+    this.#credits.set(report, credit);
     return credit;
   }
 }

@@ -1,7 +1,8 @@
-import { type Random, randomBelow } from '../util/random.ts';
+import type { Random } from '../util/random.ts';
 import type { Worker } from '../workers/worker.ts';
 import { evenBounds, firstBounds } from './length-bounds.ts';
 import { LengthWindow, type Tally } from './length-window.ts';
+import { lowest, roomFor } from './lowest.ts';
 import type { BucketParameters } from './policy-parameters.ts';
 
 const NOBODY: readonly Worker[] = [];
@@ -22,6 +23,7 @@ export class LengthBuckets {
   /** Load of a worker that the bounds were made for; 0: not yet for any. */
   #share = 0;
   #adjustedAt = Number.NEGATIVE_INFINITY;
+  #sums: Float64Array = new Float64Array(16);
 
   constructor(parameters: BucketParameters) {
     this.#parameters = parameters;
@@ -50,16 +52,16 @@ export class LengthBuckets {
     if (memberIds !== this.#memberIds) this.#follow(memberIds, now);
     if (now - this.#adjustedAt >= this.#parameters.adjustIntervalMs) this.adjust(now);
     const column = this.#columnOf(candidates);
-    const owned = this.#imbalanced(column) ? -1 : this.#ownedAt(column, length);
-    const place = owned >= 0 ? owned : leastAt(candidates, column, NOBODY, random);
-    const tally = column[place];
+    const owner = this.#imbalanced(column) ? null : this.#ownerOf(length, candidates, column);
+    const worker = owner ?? this.#least(candidates, column, NOBODY, random);
+    const tally = worker === null ? undefined : this.#tallies.get(worker.id);
     if (tally !== undefined) this.#window.add(length, now, tally);
-    return candidates[place] ?? null;
+    return worker;
   }
 
   /** The candidate with the least in the window that is not in `taken`, null when none is left. Counts nothing. */
   next(candidates: readonly Worker[], taken: readonly Worker[], random: Random): Worker | null {
-    return candidates[leastAt(candidates, this.#columnOf(candidates), taken, random)] ?? null;
+    return this.#least(candidates, this.#columnOf(candidates), taken, random);
   }
 
   /** Makes the ranges anew when a worker's share of the window has changed to more than double or less than half. */
@@ -99,13 +101,24 @@ export class LengthBuckets {
     );
   }
 
-  /** Place among the candidates of the owner of that length; -1 when it is none of them. */
-  #ownedAt(column: readonly Tally[], length: number): number {
+  /** The candidate whose range a length is in; null when that worker is no candidate. */
+  #ownerOf(length: number, candidates: readonly Worker[], column: readonly Tally[]): Worker | null {
     const bounds = this.#bounds;
     let bucket = 0;
     while (bucket < bounds.length - 1 && length > (bounds[bucket] ?? 0)) bucket++;
-    const owner = this.#tallies.get(this.#memberIds[bucket] ?? '');
-    return owner === undefined ? -1 : column.indexOf(owner);
+    const tally = this.#tallies.get(this.#memberIds[bucket] ?? '');
+    return tally === undefined ? null : (candidates[column.indexOf(tally)] ?? null);
+  }
+
+  #least(
+    candidates: readonly Worker[],
+    column: readonly Tally[],
+    taken: readonly Worker[],
+    random: Random,
+  ): Worker | null {
+    this.#sums = roomFor(this.#sums, column.length);
+    for (let i = 0; i < column.length; i++) this.#sums[i] = column[i]?.sum ?? 0;
+    return lowest(this.#sums, candidates, taken, random);
   }
 
   #columnOf(candidates: readonly Worker[]): readonly Tally[] {
@@ -115,28 +128,4 @@ export class LengthBuckets {
     this.#columns.set(candidates, column);
     return column;
   }
-}
-
-/** Place of the worker with the smallest tally; each of equal ones is as likely. -1 when all are taken. */
-function leastAt(
-  candidates: readonly Worker[],
-  column: readonly Tally[],
-  taken: readonly Worker[],
-  random: Random,
-): number {
-  let found = -1;
-  let least = Number.POSITIVE_INFINITY;
-  let ties = 0;
-  for (let i = 0; i < candidates.length; i++) {
-    const worker = candidates[i];
-    const sum = column[i]?.sum ?? 0;
-    if (worker === undefined || sum > least || taken.includes(worker)) continue;
-    if (sum < least) {
-      least = sum;
-      ties = 0;
-    }
-    ties++;
-    if (ties === 1 || randomBelow(random, ties) === 0) found = i;
-  }
-  return found;
 }

@@ -80,7 +80,7 @@ describe('where Envoy goes on', () => {
     const chooser = affinity();
     const chosen = chooser.chooseNear(placement, [hot!, w3!, w0!], 10)!;
 
-    expect([chosen.id, order(chooser, placement, chosen)]).toEqual(['w0', 'w0 w3 w2 w1 hot']);
+    expect([chosen.id, order(chooser, placement, chosen)]).toEqual(['w3', 'w3 w0 w1 w2 hot']);
   });
 
   it('by load alone when the last choice was for another request', () => {

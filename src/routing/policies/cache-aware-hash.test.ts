@@ -119,7 +119,7 @@ describe('policies 1.6.7 boundaries 16 and 64, time to live 180 s', () => {
   });
 
   it('under KV pressure: by load, and recorded', () => {
-    const bench = begun({ overloadTokenUsageThreshold: 0.9 }).load(0, 0, 0);
+    const bench = begun({ overloadTokenUsageThreshold: 0.9 }).load(0, 0, 1);
     report(bench.workers[0]!, { tokenUsage: 0.95 });
     report(bench.workers[1]!, { tokenUsage: 0.1 });
 

@@ -5,6 +5,7 @@ import type { Placement, Policy } from '../policy.ts';
 import { EXPECTED_WAIT_DEFAULTS } from '../policy-parameters.ts';
 
 const NONE: readonly number[] = [];
+const NOBODY: readonly Worker[] = [];
 
 /** Of two workers drawn at random the one with the shorter expected wait, seen by the two alone (policies 1.4). */
 export class PowerOfTwoPolicy implements Policy {
@@ -31,14 +32,17 @@ export class PowerOfTwoPolicy implements Policy {
 /** Two distinct candidates, every pair as likely; fewer where fewer are left. @param without places to pass over, ascending */
 function drawPair(candidates: readonly Worker[], without: readonly number[], random: Random): readonly Worker[] {
   const count = candidates.length - without.length;
-  const first = count > 1 ? randomBelow(random, count) : 0;
-  const second = count > 1 ? (first + 1 + randomBelow(random, count - 1)) % count : 1;
-  const pair: Worker[] = [];
-  for (const drawn of [first, second]) {
-    let place = drawn;
-    for (const gap of without) if (gap <= place) place++;
-    const worker = drawn < count ? candidates[place] : undefined;
-    if (worker !== undefined) pair.push(worker);
-  }
-  return pair;
+  if (count < 2) return candidates.filter((_, place) => !without.includes(place));
+  const first = randomBelow(random, count);
+  const second = (first + 1 + randomBelow(random, count - 1)) % count;
+  const one = candidates[placeOf(first, without)];
+  const other = candidates[placeOf(second, without)];
+  return one === undefined || other === undefined ? NOBODY : [one, other];
+}
+
+/** Place of the n-th candidate that is not passed over. */
+function placeOf(n: number, without: readonly number[]): number {
+  let place = n;
+  for (const gap of without) if (gap <= place) place++;
+  return place;
 }
