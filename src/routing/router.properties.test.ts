@@ -5,6 +5,7 @@ import { RouterDriver } from '../../test/support/routing.ts';
 import { ASSIGNMENT_MODES } from './assignment.ts';
 import { POLICY_NAMES, type PolicyName } from './policy-name.ts';
 import { KEY_ORDERS } from './routing-keys.ts';
+import { FAILBACKS } from './stickiness.ts';
 
 describe('every decision', () => {
   const parts = fc.record(
@@ -23,6 +24,8 @@ describe('every decision', () => {
     override: fc.boolean(),
     order: fc.constantFrom(...KEY_ORDERS),
     fallbacks: fc.nat(4),
+    failback: fc.constantFrom(...FAILBACKS),
+    pinLoadFactor: fc.constantFrom(0, 1, 1.5),
   });
   const WORKERS = ['A', 'B', 'C', 'D'] as const;
   type Drawn<A> = A extends fc.Arbitrary<infer T> ? T : never;
@@ -38,6 +41,8 @@ describe('every decision', () => {
       mode: chosen.mode,
       keys: { override: chosen.override, order: chosen.order },
       fallbacks: chosen.fallbacks,
+      failback: chosen.failback,
+      pinLoadFactor: chosen.pinLoadFactor,
       random,
     });
     return rounds.map((each) => {
