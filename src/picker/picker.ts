@@ -12,7 +12,7 @@ import { endpointOf, requestIdPrefix } from '../request/endpoint.ts';
 import type { JsonScan } from '../request/json-scanner.ts';
 import type { RequestHead } from '../request/request-head.ts';
 import type { RequestIds } from '../request/request-id.ts';
-import { findRequestId } from '../request/request-id.ts';
+import { requestIdHeader, requestIdIn } from '../request/request-id.ts';
 import { ridKeyOf } from '../request/routing-key.ts';
 import type { RoutingRequest } from '../request/routing-request.ts';
 import { readTargetWorker } from '../request/target-worker.ts';
@@ -75,6 +75,7 @@ interface ReadRequest extends RoutingRequest {
 /** A decision is made anew when another writer's pin came first; a store that never agrees must not loop. */
 const MAX_COMMITS = 3;
 
+const REQUEST_ID = 'x-request-id';
 const PASS: PassAnswer = { kind: 'pass' };
 const NO_BODY: BodyPlan = { readBody: false, reason: 'no_body' };
 const NOT_JSON: BodyPlan = { readBody: false, reason: 'not_json' };
@@ -149,12 +150,12 @@ export class Picker {
   #read(head: RequestHead, body: BodyBytes | null, facts: StreamFacts, now: number): Answer | Promise<Answer> {
     const config = this.#config;
     const endpoint = endpointOf(head.path);
-    const found = findRequestId(head, config.requestIdHeaders);
-    const requestId = found === null ? this.#parts.requestIds.make(requestIdPrefix(head.path)) : found.value;
-    const requestIdToSet = found !== null && found.headerName === 'x-request-id' ? null : requestId;
+    const requestIdToSet = this.#requestIdToSet(head);
 
     const seen = body?.complete ? body.bytes.length : contentLength(head);
-    if (seen > config.maxPayloadBytes) return this.#refuseInvalid(head, tooLarge(config.maxPayloadBytes, requestId));
+    if (seen > config.maxPayloadBytes) {
+      return this.#refuseInvalid(head, tooLarge(config.maxPayloadBytes, requestIdOf(head, requestIdToSet)));
+    }
 
     let rid: string | null = null;
     let members: JsonScan | null = null;
@@ -163,13 +164,22 @@ export class Picker {
     let model = this.#parts.fleet.current.soleModel;
     if (body !== null && this.#isReadable(head, body, endpoint)) {
       const fields = readBody(body.bytes, body.complete, endpoint);
-      if (fields.kind === 'error') return this.#refuseInvalid(head, badBody(fields, requestId));
+      if (fields.kind === 'error') {
+        return this.#refuseInvalid(head, badBody(fields, requestIdOf(head, requestIdToSet)));
+      }
       ({ rid, members, streaming } = fields);
       if (body.complete || fields.model !== '') model = config.modelAliases.get(fields.model) ?? fields.model;
     }
     const ridKey = rid !== null && config.readsRid ? ridKeyOf(rid) : null;
     const prompt = promptOf(head, endpoint.kind, members);
-    return this.#place({ head, model, ridKey, prompt, streaming }, facts, requestId, requestIdToSet, now, 1);
+    return this.#place({ head, model, ridKey, prompt, streaming }, facts, requestIdToSet, now, 1);
+  }
+
+  /** The id to write into the request, null when it stands in `x-request-id` already (sticky-sessions 1.7). */
+  #requestIdToSet(head: RequestHead): string | null {
+    const header = requestIdHeader(head, this.#config.requestIdHeaders);
+    if (header === null) return this.#parts.requestIds.make(requestIdPrefix(head.path));
+    return header === REQUEST_ID ? null : requestIdIn(head, header);
   }
 
   /** Counts a body whose bytes cannot tell anything (decisions 35) and one that was cut. */
@@ -188,7 +198,6 @@ export class Picker {
   #place(
     request: ReadRequest,
     facts: StreamFacts,
-    requestId: string,
     requestIdToSet: string | null,
     now: number,
     commits: number,
@@ -201,7 +210,7 @@ export class Picker {
       this.#parts.counters.outcome(outcome, endpointLabel(request.head.path), request.streaming);
       this.#parts.counters.refused(outcome.reason);
       const style = this.#config.errorStyle ?? (facts.endpointPicker ? 'epp' : 'smg');
-      return refusalOf(outcome, style, requestId, this.#config.shedRetryAfterSecs);
+      return refusalOf(outcome, style, requestIdOf(request.head, requestIdToSet), this.#config.shedRetryAfterSecs);
     }
     const write = outcome.write;
     if (write === null) return this.#placed(outcome, request, facts, requestIdToSet, now);
@@ -210,7 +219,7 @@ export class Picker {
       if (commits === MAX_COMMITS || sameCandidates(held.candidates, write.candidates)) {
         return this.#placed(outcome, request, facts, requestIdToSet, now);
       }
-      return this.#place(request, facts, requestId, requestIdToSet, now, commits + 1);
+      return this.#place(request, facts, requestIdToSet, now, commits + 1);
     }
     return held.then((pin) => {
       // The fleet may have changed while the store was asked (field-lessons R25).
@@ -218,7 +227,7 @@ export class Picker {
         sameCandidates(pin.candidates, write.candidates) && fleet.current.byId(outcome.worker.id)?.keepsPins === true;
       return commits === MAX_COMMITS || holds
         ? this.#placed(outcome, request, facts, requestIdToSet, now)
-        : this.#place(request, facts, requestId, requestIdToSet, now, commits + 1);
+        : this.#place(request, facts, requestIdToSet, now, commits + 1);
     });
   }
 
@@ -287,6 +296,11 @@ export class Picker {
     this.#parts.counters.passed(reason);
     return PASS;
   }
+}
+
+/** @param toSet of `#requestIdToSet` */
+function requestIdOf(head: RequestHead, toSet: string | null): string {
+  return toSet ?? requestIdIn(head, REQUEST_ID);
 }
 
 function sameCandidates(a: readonly string[], b: readonly string[]): boolean {

@@ -26,11 +26,16 @@ export function readAscii(bytes: Uint8Array): string | null {
 
 /** As R-ASCII, but an empty value is a value: the rule for request ids (sticky-sessions 1.7). */
 export function readVisible(bytes: Uint8Array): string | null {
+  return isVisible(bytes) ? asBuffer(bytes).toString('latin1') : null;
+}
+
+/** Whether `readVisible` reads it. */
+export function isVisible(bytes: Uint8Array): boolean {
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i] ?? 0;
-    if ((byte < 0x20 && byte !== TAB) || byte > 0x7e) return null;
+    if ((byte < 0x20 && byte !== TAB) || byte > 0x7e) return false;
   }
-  return asBuffer(bytes).toString('latin1');
+  return true;
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

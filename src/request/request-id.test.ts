@@ -2,9 +2,20 @@ import { randomFillSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { headOf } from '../../test/support/head.ts';
 import { SETTINGS } from '../config/settings-table.ts';
-import { type FoundRequestId, findRequestId, RequestIds } from './request-id.ts';
+import type { RequestHead } from './request-head.ts';
+import { RequestIds, requestIdHeader, requestIdIn } from './request-id.ts';
 
 type Headers = [name: string, value: string][];
+
+interface FoundRequestId {
+  readonly value: string;
+  readonly headerName: string;
+}
+
+function findRequestId(head: RequestHead, names: readonly string[]): FoundRequestId | null {
+  const headerName = requestIdHeader(head, names);
+  return headerName === null ? null : { value: requestIdIn(head, headerName), headerName };
+}
 
 describe('sticky-sessions 1.7 request id', () => {
   it.each<[string, Headers, FoundRequestId | null]>([

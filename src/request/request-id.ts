@@ -1,28 +1,25 @@
-import { readVisible } from './header-readers.ts';
+import { isVisible, readVisible } from './header-readers.ts';
 import type { RequestHead } from './request-head.ts';
 
-export interface FoundRequestId {
-  /** Visible ASCII; may be empty. */
-  readonly value: string;
-  /** Name under which it came. */
-  readonly headerName: string;
-}
-
 /**
- * The first readable value among `names`, null when there is none. An empty value is readable; one with other bytes than
- * visible ASCII is passed over (sticky-sessions 1.7).
+ * Name of the header that has the request id: the first of `names` with a readable value, null when there is none. An empty
+ * value is readable; one with other bytes than visible ASCII is passed over (sticky-sessions 1.7).
  *
  * @param names lower-case header names, in order
  */
-export function findRequestId(head: RequestHead, names: readonly string[]): FoundRequestId | null {
+export function requestIdHeader(head: RequestHead, names: readonly string[]): string | null {
   for (let i = 0; i < names.length; i++) {
-    const headerName = names[i] ?? '';
-    const bytes = head.first(headerName);
-    if (bytes === undefined) continue;
-    const value = readVisible(bytes);
-    if (value !== null) return { value, headerName };
+    const name = names[i] ?? '';
+    const bytes = head.first(name);
+    if (bytes !== undefined && isVisible(bytes)) return name;
   }
   return null;
+}
+
+/** The request id in the header that `requestIdHeader` named: visible ASCII, may be empty. */
+export function requestIdIn(head: RequestHead, name: string): string {
+  const bytes = head.first(name);
+  return (bytes === undefined ? null : readVisible(bytes)) ?? '';
 }
 
 const ALPHANUMERICS = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789');

@@ -27,6 +27,15 @@ describe('HeadView', () => {
     expect(text(head, name)).toBe(value);
   });
 
+  it.each(['POST', 'GET', 'POSTS', 'CONNECT', ''])('reads the method %s', (method) => {
+    expect(new HeadView([{ key: ':method', rawValue: Buffer.from(method) }], false).method).toBe(method);
+    expect(new HeadView([{ key: ':method', value: method }], false).method).toBe(method);
+  });
+
+  it('has no method where there is none', () => {
+    expect(head.method).toBe('');
+  });
+
   it('has no host where there is no authority', () => {
     expect(new HeadView([], false).first('host')).toBeUndefined();
   });

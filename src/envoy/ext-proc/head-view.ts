@@ -23,7 +23,10 @@ export class HeadView implements RequestHead {
   }
 
   get method(): string {
-    return this.text(':method') ?? '';
+    const bytes = this.first(':method');
+    if (bytes === undefined) return '';
+    // What nearly all requests have needs no string of its own.
+    return POST.equals(bytes) ? 'POST' : Buffer.from(bytes).toString('latin1');
   }
 
   get path(): string {
@@ -93,3 +96,4 @@ function bytesOf(entry: HeaderEntry): Buffer {
 }
 
 const EMPTY = Buffer.alloc(0);
+const POST = Buffer.from('POST');
