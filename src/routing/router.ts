@@ -125,7 +125,6 @@ class StickyRouter implements Router {
     const { pool, trail } = placement;
     const nobody = placement.candidates.length === 0;
     if (kind === 'manual') trail.stickyBranch = nobody ? 'no_healthy_workers' : 'no_routing_id';
-    if (nobody) noteNobody(policy, trail);
     const worker = nobody ? null : policy.pick(placement);
     if (worker === null) return refuse('no_available_workers', policy, pool.model, trail);
     return this.#place(placement, policy, worker, null, null, loadKey, null);
@@ -141,7 +140,6 @@ class StickyRouter implements Router {
   ): Outcome {
     const { request, pool, now, random, trail, keyStart } = placement;
     if (key !== null || kind === 'manual') trail.stickyBranch = 'no_healthy_workers';
-    noteNobody(policy, trail);
     if (this.#options.shed) return refuse('worker_overload_protection_shed', policy, pool.model, trail);
     const candidates = pastVeto(pool);
     const worker = assign('min_load', candidates, random);
@@ -199,10 +197,4 @@ function learn({ memory }: Policy, placement: Placement, worker: Worker): void {
   if (memory === null) return;
   const { prompt } = placement.request;
   if (prompt.tokens !== null || prompt.text !== null) memory.learn(placement, worker);
-}
-
-/** The branch of a policy that was not asked since there was nobody to choose from. */
-function noteNobody({ name }: Policy, trail: Trail): void {
-  if (name === 'consistent_hashing') trail.ringBranch = 'no_healthy_workers';
-  if (name === 'prefix_hash') trail.prefixBranch = 'no_healthy_workers';
 }
