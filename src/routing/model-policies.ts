@@ -16,7 +16,7 @@ export interface GatewayPolicy {
 export interface ModelPoliciesHooks {
   /** The label of a worker names no policy; its models get the gateway's. */
   readonly unknownLabel?: (worker: Worker, label: string) => void;
-  readonly create?: (name: PolicyName, options: PolicyOptions) => Policy;
+  readonly create?: typeof createPolicy;
 }
 
 /** One policy, with what it was made of. */
@@ -37,7 +37,7 @@ const LABEL = 'policy';
  * `follow` must be told of each snapshot before a request is placed in it.
  */
 export class ModelPolicies {
-  readonly #create: (name: PolicyName, options: PolicyOptions) => Policy;
+  readonly #create: typeof createPolicy;
   readonly #unknownLabel: (worker: Worker, label: string) => void;
   #gateway: GatewayPolicy;
   #standard: Made;
@@ -135,7 +135,8 @@ export class ModelPolicies {
     if (previous !== null && previous.name === name && isDeepStrictEqual(previous.parameters, parameters)) {
       return previous;
     }
-    return { name, parameters, policy: this.#create(name, options) };
+    const other = previous !== null && previous.name === name ? previous.policy : null;
+    return { name, parameters, policy: this.#create(name, options, other) };
   }
 
   #list(): void {

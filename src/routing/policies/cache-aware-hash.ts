@@ -15,8 +15,9 @@ export class HashCacheAwarePolicy implements Policy {
 
   readonly #affinity: Affinity;
 
-  constructor(parameters: CacheAwareParameters) {
-    this.memory = new PlacementMemory(parameters);
+  /** @param memory to go on with, if it fits */
+  constructor(parameters: CacheAwareParameters, memory: PlacementMemory | null) {
+    this.memory = memory?.fits(parameters) ? memory : new PlacementMemory(parameters);
     this.#affinity = new Affinity({ ...parameters, overlapDecay: 0, selectionTemperature: 0 });
   }
 

@@ -16,8 +16,9 @@ export class TreeCacheAwarePolicy implements Policy {
   readonly #affinity: Affinity;
   readonly #threshold: number;
 
-  constructor(parameters: CacheAwareParameters) {
-    this.memory = new TreeMemory(parameters.maxTreeSize, parameters.blockSize);
+  /** @param memory to go on with, if it fits */
+  constructor(parameters: CacheAwareParameters, memory: TreeMemory | null) {
+    this.memory = memory?.fits(parameters) ? memory : new TreeMemory(parameters);
     this.#affinity = new Affinity(parameters);
     this.#threshold = Math.fround(parameters.cacheThreshold);
   }

@@ -12,8 +12,12 @@ import { PrefixHashPolicy } from './prefix-hash.ts';
 import { randomPolicy } from './random.ts';
 import { RoundRobinPolicy } from './round-robin.ts';
 
-/** A policy with a state of its own. */
-export function createPolicy(name: PolicyName, options: PolicyOptions): Policy {
+/**
+ * A policy with a state of its own.
+ *
+ * @param previous one of that name with other parameters: what it remembers is kept as far as it fits
+ */
+export function createPolicy(name: PolicyName, options: PolicyOptions, previous: Policy | null = null): Policy {
   switch (name) {
     case 'random':
       return randomPolicy;
@@ -26,7 +30,7 @@ export function createPolicy(name: PolicyName, options: PolicyOptions): Policy {
     case 'least_load':
       return new LeastLoadPolicy(options.leastLoad);
     case 'cache_aware':
-      return createCacheAwarePolicy(options.cacheAware);
+      return createCacheAwarePolicy(options.cacheAware, previous);
     case 'prefix_hash':
       return new PrefixHashPolicy(options.prefixHash, options.keys);
     case 'consistent_hashing':

@@ -18,13 +18,23 @@ class ModelPlacements extends BoundaryIndex {
 
 /** What `cache_aware` remembers with `--cache-index hash` (policies 1.6.7). */
 export class PlacementMemory implements PolicyMemory {
-  readonly #boundaries: readonly number[];
+  readonly #parameters: CacheAwareParameters;
   readonly #models: ByModel<ModelPlacements>;
 
-  constructor({ cacheBoundaries, cacheTtlMs, maxTreeSize }: CacheAwareParameters) {
-    this.#boundaries = cacheBoundaries;
+  constructor(parameters: CacheAwareParameters) {
+    this.#parameters = parameters;
+    const { cacheTtlMs, maxTreeSize } = parameters;
     const maxEntries = Math.max(1, Math.floor(maxTreeSize / CHARS_PER_ENTRY));
     this.#models = new ByModel(() => new ModelPlacements({ ttlMs: cacheTtlMs, maxEntries }));
+  }
+
+  fits({ cacheBoundaries, cacheTtlMs, maxTreeSize }: CacheAwareParameters): boolean {
+    const own = this.#parameters;
+    return (
+      cacheTtlMs === own.cacheTtlMs &&
+      maxTreeSize === own.maxTreeSize &&
+      cacheBoundaries.join() === own.cacheBoundaries.join()
+    );
   }
 
   /** @param worker see `modelKeyOf` */
@@ -34,7 +44,7 @@ export class PlacementMemory implements PolicyMemory {
 
   /** Keys of the prompt's heads, shortest first; none when it is shorter than every boundary. */
   keysOf({ request: { prompt } }: Placement, tokens: Uint32Array): readonly string[] {
-    return headKeys(this.#boundaries, tokens, prompt.namespace);
+    return headKeys(this.#parameters.cacheBoundaries, tokens, prompt.namespace);
   }
 
   learn(placement: Placement, worker: Worker): void {

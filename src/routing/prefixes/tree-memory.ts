@@ -1,9 +1,12 @@
 import type { Worker } from '../../workers/worker.ts';
 import type { MemorySize, Placement, PolicyMemory } from '../policy.ts';
+import type { CacheAwareParameters } from '../policy-parameters.ts';
 import { ByModel, type ModelMemory } from './by-model.ts';
 import type { PrefixTree } from './prefix-tree.ts';
 import { StringTree } from './string-tree.ts';
 import { TokenTree } from './token-tree.ts';
+
+type TreeParameters = Pick<CacheAwareParameters, 'maxTreeSize' | 'blockSize'>;
 
 /** The two trees of a model: nothing carries over between them (policies 1.6.2). */
 export class ModelTrees implements ModelMemory {
@@ -35,10 +38,16 @@ export class ModelTrees implements ModelMemory {
 
 /** What `cache_aware` remembers with `--cache-index tree`. */
 export class TreeMemory implements PolicyMemory {
+  readonly #parameters: TreeParameters;
   readonly #models: ByModel<ModelTrees>;
 
-  constructor(maxTreeSize: number, blockSize: number) {
-    this.#models = new ByModel(() => new ModelTrees(maxTreeSize, blockSize));
+  constructor(parameters: TreeParameters) {
+    this.#parameters = parameters;
+    this.#models = new ByModel(() => new ModelTrees(parameters.maxTreeSize, parameters.blockSize));
+  }
+
+  fits({ maxTreeSize, blockSize }: TreeParameters): boolean {
+    return maxTreeSize === this.#parameters.maxTreeSize && blockSize === this.#parameters.blockSize;
   }
 
   /** @param worker see `modelKeyOf` */
