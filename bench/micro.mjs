@@ -11,6 +11,7 @@ const { settings, positionals, report, out } = begin('micro', { rounds: 9, ms: 4
 ensureBuild();
 const { measure } = await import('./micro/measure.mjs');
 const { decisionCases } = await import('./micro/decisions.mjs');
+const { placementCases } = await import('./micro/placement.mjs');
 const { policyCases } = await import('./micro/policies.mjs');
 const { measurePrompts } = await import('./micro/prompts.mjs');
 const { scanCases } = await import('./micro/scan.mjs');
@@ -22,6 +23,7 @@ const { measureProcess } = await import('./micro/process.mjs');
 const PARTS = {
   decisions: () => measure(decisionCases(), settings),
   policies: () => measure(policyCases(), settings),
+  placement: () => measure(placementCases(), settings),
   prompts: measurePrompts,
   scan: () => measure(scanCases(), settings),
   'prompt-text': () => measure(promptTextCases(), settings),

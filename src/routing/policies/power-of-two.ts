@@ -29,7 +29,11 @@ export class PowerOfTwoPolicy implements Policy {
   }
 }
 
-/** Two distinct candidates, every pair as likely; fewer where fewer are left. @param without places to pass over, ascending */
+/**
+ * Two distinct candidates, every pair as likely; fewer where fewer are left.
+ *
+ * @param without places to pass over, ascending
+ */
 function drawPair(candidates: readonly Worker[], without: readonly number[], random: Random): readonly Worker[] {
   const count = candidates.length - without.length;
   if (count < 2) return candidates.filter((_, place) => !without.includes(place));
