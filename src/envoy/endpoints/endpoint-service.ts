@@ -1,7 +1,7 @@
 import type { Call, Method } from '../../transport/transport.ts';
 import type { SnapshotSource } from '../../workers/snapshot-source.ts';
 import { type ClientHome, ENDPOINT_TYPE_URL, EndpointClient, type Nack } from './endpoint-client.ts';
-import { endpointsOf } from './fleet-endpoints.ts';
+import { endpointsOf, onlyStrainDiffers } from './fleet-endpoints.ts';
 import { type FleetVersion, fleetVersion } from './fleet-version.ts';
 import type { StampKind } from './worker-stamp.ts';
 
@@ -12,6 +12,9 @@ export interface EndpointServiceOptions {
   /** Told of each refusal by an Envoy. */
   readonly onNack: (nack: Nack) => void;
 }
+
+/** Shortest pause between two versions that differ only in who is degraded: workers may waver, all of them at once. */
+const STRAIN_PAUSE_MS = 1000;
 
 /** One subscribed Envoy, for metrics and the admin API. */
 export interface EndpointSubscriber {
@@ -34,6 +37,8 @@ export class EndpointService {
   readonly #unsubscribe: () => void;
   #current: FleetVersion | null = null;
   #scheduled: NodeJS.Immediate | null = null;
+  #delayed: NodeJS.Timeout | null = null;
+  #strainToldAt = Number.NEGATIVE_INFINITY;
   #acks = 0;
   #nacks = 0;
   #otherRequests = 0;
@@ -103,6 +108,7 @@ export class EndpointService {
   close(): void {
     this.#unsubscribe();
     if (this.#scheduled !== null) clearImmediate(this.#scheduled);
+    if (this.#delayed !== null) clearTimeout(this.#delayed);
     for (const client of this.#clients) client.end();
   }
 
@@ -149,8 +155,24 @@ export class EndpointService {
     if (endpoints.size === 0 && !this.#mayBeEmpty()) return;
     const next = fleetVersion(this.version + 1, endpoints);
     if (this.#current?.encoded.equals(next.encoded)) return;
+    if (this.#current !== null && onlyStrainDiffers(this.#current.endpoints, endpoints) && this.#delay()) return;
     this.#current = next;
     for (const client of this.#clients) client.advance();
+  }
+
+  /** True when the next version has to wait; it then comes by itself. */
+  #delay(): boolean {
+    const now = performance.now();
+    const waitMs = this.#strainToldAt + STRAIN_PAUSE_MS - now;
+    if (waitMs <= 0) {
+      this.#strainToldAt = now;
+      return false;
+    }
+    this.#delayed ??= setTimeout(() => {
+      this.#delayed = null;
+      this.#publish();
+    }, waitMs);
+    return true;
   }
 
   /**

@@ -3,7 +3,7 @@ import { ClusterLoadAssignment } from '../../gen/envoy/config/endpoint/v3/endpoi
 import type { LbEndpoint } from '../../gen/envoy/config/endpoint/v3/endpoint_components.ts';
 import { splitAddress } from '../../workers/address.ts';
 import type { WorkerSnapshot } from '../../workers/snapshot.ts';
-import type { WorkerStatus } from '../../workers/worker.ts';
+import type { Worker, WorkerStatus } from '../../workers/worker.ts';
 import { WORKER_ID_KEY, WORKER_NAMESPACE, WORKER_STAMP_KEY } from '../names.ts';
 import { type StampKind, workerStamp } from './worker-stamp.ts';
 
@@ -18,7 +18,7 @@ export interface FleetEndpoint {
 /** Endpoints by `ip:port`, in registration order. */
 export type FleetEndpoints = ReadonlyMap<string, FleetEndpoint>;
 
-/** Our view of a worker's health, which Envoy's fallback policy obeys (decisions 24). */
+/** Our view of a worker's status, which Envoy's fallback policy obeys (decisions 24). */
 const HEALTH: Readonly<Record<WorkerStatus, HealthStatus>> = {
   ready: HealthStatus.HEALTHY,
   draining: HealthStatus.DRAINING,
@@ -35,11 +35,43 @@ export function endpointsOf(snapshot: WorkerSnapshot, stampKind: StampKind): Fle
     endpoints.set(worker.address, {
       workerId: worker.id,
       stamp: workerStamp(worker, stampKind),
-      health: HEALTH[worker.status],
+      health: healthOf(worker),
     });
   }
   return endpoints;
 }
+
+/**
+ * A ready worker whose breaker is open or that is overloaded is degraded: Envoy's own choice falls on it only when no
+ * other is left. Our picks reach it all the same (envoy 6.5), as do those that we make when its breaker half-opens.
+ */
+function healthOf({ status, breaker, overloaded }: Worker): HealthStatus {
+  const strained = status === 'ready' && (breaker === 'open' || overloaded);
+  return strained ? HealthStatus.DEGRADED : HEALTH[status];
+}
+
+/** True when the two differ in nothing but who is degraded. */
+export function onlyStrainDiffers(a: FleetEndpoints, b: FleetEndpoints): boolean {
+  if (a.size !== b.size) return false;
+  const others = b.entries();
+  for (const [address, one] of a) {
+    const [otherAddress, other] = others.next().value ?? [];
+    if (other === undefined || otherAddress !== address) return false;
+    if (other.workerId !== one.workerId || other.stamp !== one.stamp) return false;
+    if (other.health !== one.health && !(isUp(one) && isUp(other))) return false;
+  }
+  return true;
+}
+
+function isUp({ health }: FleetEndpoint): boolean {
+  return health === HealthStatus.HEALTHY || health === HealthStatus.DEGRADED;
+}
+
+/**
+ * So many times the share of healthy workers, in percent, counts as their share of traffic. By default 140: with a third
+ * of them degraded Envoy would send some requests there, and with half of them out it asks every one.
+ */
+const OVERPROVISIONING = 1_000_000;
 
 /**
  * `to` without the addresses that stood for another worker in `from`: what Envoy must see in between, since a request
@@ -62,7 +94,8 @@ export function encodeEndpoints(endpoints: FleetEndpoints): Buffer {
     const socket = splitAddress(address);
     if (socket !== undefined) lbEndpoints.push(encodable(socket.ip, socket.port, endpoint));
   }
-  const assignment = lbEndpoints.length === 0 ? {} : { endpoints: [{ lbEndpoints }] };
+  const policy = { overprovisioningFactor: OVERPROVISIONING };
+  const assignment = lbEndpoints.length === 0 ? {} : { endpoints: [{ lbEndpoints }], policy };
   return Buffer.from(ClusterLoadAssignment.encode(assignment).finish());
 }
 

@@ -62,10 +62,10 @@ export const DESCRIBED_FILES: readonly DescribedFile[] = [
   },
   {
     name: "envoy/config/endpoint/v3/endpoint.proto",
-    imports: ["envoy/config/endpoint/v3/endpoint_components.proto"],
+    imports: ["envoy/config/endpoint/v3/endpoint_components.proto","google/protobuf/wrappers.proto"],
     services: [],
-    symbols: ["envoy.config.endpoint.v3.ClusterLoadAssignment"],
-    base64: "CidlbnZveS9jb25maWcvZW5kcG9pbnQvdjMvZW5kcG9pbnQucHJvdG8SGGVudm95LmNvbmZpZy5lbmRwb2ludC52MxoyZW52b3kvY29uZmlnL2VuZHBvaW50L3YzL2VuZHBvaW50X2NvbXBvbmVudHMucHJvdG8ihwEKFUNsdXN0ZXJMb2FkQXNzaWdubWVudBIhCgxjbHVzdGVyX25hbWUYASABKAlSC2NsdXN0ZXJOYW1lEksKCWVuZHBvaW50cxgCIAMoCzItLmVudm95LmNvbmZpZy5lbmRwb2ludC52My5Mb2NhbGl0eUxiRW5kcG9pbnRzUgllbmRwb2ludHNiBnByb3RvMw==",
+    symbols: ["envoy.config.endpoint.v3.ClusterLoadAssignment","envoy.config.endpoint.v3.ClusterLoadAssignment.Policy"],
+    base64: "CidlbnZveS9jb25maWcvZW5kcG9pbnQvdjMvZW5kcG9pbnQucHJvdG8SGGVudm95LmNvbmZpZy5lbmRwb2ludC52MxoyZW52b3kvY29uZmlnL2VuZHBvaW50L3YzL2VuZHBvaW50X2NvbXBvbmVudHMucHJvdG8aHmdvb2dsZS9wcm90b2J1Zi93cmFwcGVycy5wcm90byK4AgoVQ2x1c3RlckxvYWRBc3NpZ25tZW50EiEKDGNsdXN0ZXJfbmFtZRgBIAEoCVILY2x1c3Rlck5hbWUSSwoJZW5kcG9pbnRzGAIgAygLMi0uZW52b3kuY29uZmlnLmVuZHBvaW50LnYzLkxvY2FsaXR5TGJFbmRwb2ludHNSCWVuZHBvaW50cxJOCgZwb2xpY3kYBCABKAsyNi5lbnZveS5jb25maWcuZW5kcG9pbnQudjMuQ2x1c3RlckxvYWRBc3NpZ25tZW50LlBvbGljeVIGcG9saWN5Gl8KBlBvbGljeRJVChdvdmVycHJvdmlzaW9uaW5nX2ZhY3RvchgDIAEoCzIcLmdvb2dsZS5wcm90b2J1Zi5VSW50MzJWYWx1ZVIWb3ZlcnByb3Zpc2lvbmluZ0ZhY3RvcmIGcHJvdG8z",
   },
   {
     name: "google/protobuf/duration.proto",

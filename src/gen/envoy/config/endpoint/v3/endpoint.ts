@@ -3,6 +3,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { UInt32Value } from "../../../../google/protobuf/wrappers.ts";
 import { LocalityLbEndpoints } from "./endpoint_components.ts";
 
 export const protobufPackage = "envoy.config.endpoint.v3";
@@ -12,10 +13,15 @@ export const protobufFileName = "envoy/config/endpoint/v3/endpoint.proto";
 export interface ClusterLoadAssignment {
   clusterName?: string | undefined;
   endpoints?: LocalityLbEndpoints[] | undefined;
+  policy?: ClusterLoadAssignment_Policy | undefined;
+}
+
+export interface ClusterLoadAssignment_Policy {
+  overprovisioningFactor?: number | undefined;
 }
 
 function createBaseClusterLoadAssignment(): ClusterLoadAssignment {
-  return { clusterName: "", endpoints: [] };
+  return { clusterName: "", endpoints: [], policy: undefined };
 }
 
 export const ClusterLoadAssignment: MessageFns<ClusterLoadAssignment> = {
@@ -27,6 +33,9 @@ export const ClusterLoadAssignment: MessageFns<ClusterLoadAssignment> = {
       for (const v of message.endpoints) {
         LocalityLbEndpoints.encode(v!, writer.uint32(18).fork()).join();
       }
+    }
+    if (message.policy !== undefined) {
+      ClusterLoadAssignment_Policy.encode(message.policy, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -61,6 +70,60 @@ export const ClusterLoadAssignment: MessageFns<ClusterLoadAssignment> = {
             if (el !== undefined) {
               message.endpoints!.push(el);
             }
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.policy = ClusterLoadAssignment_Policy.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseClusterLoadAssignment_Policy(): ClusterLoadAssignment_Policy {
+  return { overprovisioningFactor: undefined };
+}
+
+export const ClusterLoadAssignment_Policy: MessageFns<ClusterLoadAssignment_Policy> = {
+  encode(message: ClusterLoadAssignment_Policy, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.overprovisioningFactor !== undefined) {
+      UInt32Value.encode({ value: message.overprovisioningFactor! }, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ClusterLoadAssignment_Policy {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseClusterLoadAssignment_Policy();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.overprovisioningFactor = UInt32Value.decode(reader, reader.uint32()).value;
             continue;
           }
         }
