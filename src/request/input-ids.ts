@@ -22,30 +22,42 @@ export function readInputIds(bytes: Buffer, start: number, end: number): Uint32A
 }
 
 /** From the first id to the end of its list. */
-function readIds(walker: JsonWalker): Uint32Array | null {
-  const bytes = walker.bytes;
-  let ids = new Uint32Array(Math.ceil((bytes.length - walker.at) / BYTES_PER_ID));
+function readIds({ bytes, at: start }: JsonWalker): Uint32Array | null {
+  const length = bytes.length;
+  let ids = new Uint32Array(Math.ceil((length - start) / BYTES_PER_ID));
   let count = 0;
-  for (let byte = walker.next(); ; byte = walker.next()) {
-    const negative = byte === MINUS;
-    if (negative) walker.at++;
-    const first = walker.at;
+  for (let at = start; ; at++) {
+    at = behindBlanks(bytes, at);
+    const negative = bytes[at] === MINUS;
+    if (negative) at++;
+    const first = at;
     let id = 0;
-    for (byte = bytes[walker.at] ?? -1; byte >= 0x30 && byte <= 0x39; byte = bytes[++walker.at] ?? -1) {
-      id = id * 10 + byte - 0x30;
+    for (; at < length; at++) {
+      const digit = (bytes[at] ?? 0) - 0x30;
+      if (digit < 0 || digit > 9) break;
+      id = id * 10 + digit;
     }
     if (id > (negative ? MAX_NEGATIVE : MAX_U32)) return null;
     // A number that touches the end may go on behind it.
-    if (walker.at === bytes.length) break;
-    if (walker.at === first) return null;
+    if (at === length) break;
+    if (at === first) return null;
     if (count === ids.length) ids = grown(ids);
     ids[count++] = negative ? -id : id;
-    byte = walker.next();
-    if (byte === CLOSE_BRACKET || byte < 0) break;
-    if (byte !== COMMA) return null;
-    walker.at++;
+    at = behindBlanks(bytes, at);
+    if (at === length || bytes[at] === CLOSE_BRACKET) break;
+    if (bytes[at] !== COMMA) return null;
   }
   return count === 0 ? null : ids.slice(0, count);
+}
+
+function behindBlanks(bytes: Buffer, start: number): number {
+  let at = start;
+  while (at < bytes.length && isBlank(bytes[at] ?? 0)) at++;
+  return at;
+}
+
+function isBlank(byte: number): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
 function grown(ids: Uint32Array): Uint32Array<ArrayBuffer> {
