@@ -20,7 +20,7 @@ describe('the metric table', () => {
       expect(name).toMatch(/^smg_[a-z0-9_]+$/);
       expect(name.endsWith('_total')).toBe(metric.type === 'counter');
       expect(metric.type === 'histogram').toBe(metric.buckets !== null);
-      if (metric.type === 'histogram') expect(name).toMatch(/_seconds$/);
+      if (metric.type === 'histogram') expect(name).toMatch(/_(seconds|ratio)$/);
       expect(metric.help).toMatch(/^[A-Z].*\.$/);
       for (const { name: labelName } of metric.labels) expect(labelName).toMatch(/^[a-z_]+$/);
       const bounds = metric.buckets ?? [];
