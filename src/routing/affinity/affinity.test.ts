@@ -83,6 +83,18 @@ describe('where Envoy goes on', () => {
     expect([chosen.id, order(chooser, placement, chosen)]).toEqual(['w3', 'w3 w0 w1 w2 hot']);
   });
 
+  it('by rank among the other holders where backlogs count', () => {
+    const workers = [
+      makeReporting('w0', { waitingUncachedTokens: 640, genThroughput: 1e9 }),
+      makeReporting('w1', { waitingUncachedTokens: 320, genThroughput: 1e9, tokenUsage: 0.9 }),
+      makeReporting('w2', { waitingUncachedTokens: 0, genThroughput: 1e9, tokenUsage: 0.95 }),
+    ];
+    const placement = makePlacement(workers);
+    const chooser = affinity({ overlapDecay: 1 });
+
+    expect(order(chooser, placement, chooser.chooseNear(placement, workers, 160)!)).toBe('w2 w1 w0');
+  });
+
   it('by load alone when the last choice was for another request', () => {
     const workers = [makeReporting('w0', null, 2), makeReporting('w1', null, 1), makeReporting('w2', null, 3)];
     const chooser = affinity();

@@ -2,7 +2,7 @@ import type { Worker } from '../../workers/worker.ts';
 import { ExpectedWait } from '../expected-wait.ts';
 import type { Placement } from '../policy.ts';
 import { type CacheAwareParameters, EXPECTED_WAIT_DEFAULTS } from '../policy-parameters.ts';
-import { contenders, HotGate, meanLoad } from './hot-gate.ts';
+import { contenders, coolOf, HotGate, meanLoad } from './hot-gate.ts';
 import { KvPressure } from './kv-pressure.ts';
 import { decayByBacklog, rankedGroup } from './overlap.ts';
 
@@ -63,12 +63,21 @@ export class Affinity {
     return only;
   }
 
-  /** Goes on in the same order: see `Policy.next`. Where the last choice was another one, load alone decides. */
+  /**
+   * Goes on in the same order, and to who is hot after all the others: see `Policy.next`. Where the last choice was another
+   * one, load alone decides.
+   */
   next(placement: Placement, taken: readonly Worker[]): Worker | null {
     const { candidates, random } = placement;
-    const holders = placement === this.#placement ? without(this.#holders, taken) : NOBODY;
-    const among = contenders(this.#ranked(holders, placement), candidates, this.#gate, meanOf(holders, candidates));
-    return this.#wait.next(among, taken, random) ?? this.#wait.next(candidates, taken, random);
+    const holders = placement === this.#placement ? this.#holders : NOBODY;
+    if (holders.length === 0) return this.#wait.next(candidates, taken, random);
+    const mean = meanLoad(candidates);
+    const group = this.#decay === 0 ? holders : this.#ranked(without(holders, taken), placement);
+    return (
+      this.#wait.next(coolOf(group, this.#gate, mean), taken, random) ??
+      this.#wait.next(coolOf(candidates, this.#gate, mean), taken, random) ??
+      this.#wait.next(candidates, taken, random)
+    );
   }
 
   /** Without decay all holders of a tree score alike, which leaves nothing to rank. */

@@ -46,8 +46,8 @@ export function contenders(
   return others.length > 0 ? others : eligible;
 }
 
-/** The list itself where nobody on it is hot. */
-function coolOf(workers: readonly Worker[], gate: HotGate, mean: number): readonly Worker[] {
+/** Who of them is not hot; the list itself where nobody is. */
+export function coolOf(workers: readonly Worker[], gate: HotGate, mean: number): readonly Worker[] {
   let cool: Worker[] | null = null;
   for (let i = 0; i < workers.length; i++) {
     const worker = workers[i];
