@@ -104,9 +104,9 @@ describe('a store that has to be asked', () => {
     store.settle();
 
     const placed = await answer;
-    expect(placed.kind === 'pick' && placed.destination.split(',')[0]).toBe(at(2));
+    expect(placed.kind === 'pick' && placed.destination.split(',')[0]).toBe(at(3));
     expect(bench.worker(1).load.requests).toBe(0);
-    expect(bench.local.peek('7:unknown:s:new')?.candidates).toEqual([urlOf(2), urlOf(1)]);
+    expect(bench.local.peek('7:unknown:s:new')?.candidates).toEqual([urlOf(3), urlOf(1)]);
   });
 
   it('a known key is never asked about', () => {

@@ -26,8 +26,19 @@ describe('policies 1.2 round_robin', () => {
     const policy = new RoundRobinPolicy();
 
     expect(picks(policy, all, 2)).toBe('w0 w1');
-    expect(picks(policy, without1, 2)).toBe('w0 w2');
+    expect(picks(policy, without1, 2)).toBe('w2 w0');
     expect(picks(policy, all, 2)).toBe('w2 w0');
+  });
+
+  it('starts the rotation of each further set one worker on, as observed of SMG 1.11', () => {
+    const policy = new RoundRobinPolicy();
+    const set = (...ids: number[]) => all.filter((_, i) => ids.includes(i));
+
+    expect(picks(policy, set(0), 1)).toBe('w0');
+    expect(picks(policy, set(0, 2), 1)).toBe('w2');
+    expect(picks(policy, set(0, 1), 1)).toBe('w0');
+    expect(picks(policy, set(1, 2), 1)).toBe('w2');
+    expect(picks(policy, all, 3)).toBe('w1 w2 w0');
   });
 
   it('goes by ids, so that the rotation outlives a change of other facts', () => {

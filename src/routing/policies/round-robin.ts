@@ -6,14 +6,17 @@ import type { Placement, Policy } from '../policy.ts';
 /** Candidate sets with a rotation of their own (policies 1.2); the least recently used one starts anew. */
 const MAX_SETS = 4096;
 
-/** One worker after the other, with one rotation for each distinct set of candidates (policies 1.2). */
+/**
+ * One worker after the other, with one rotation for each distinct set of candidates (policies 1.2). Where the rotation of a
+ * new set starts is observed of SMG 1.11: the first set at its first worker, the second at its second, and so on.
+ */
 export class RoundRobinPolicy implements Policy {
   readonly name = 'round_robin';
   readonly needsPrompt = false;
   readonly needsLoads = false;
   readonly memory = null;
 
-  /** Picks made from each set, by its ids. */
+  /** Where the rotation of each set stands, by its ids. */
   readonly #counters = new LruMap<string, number>(MAX_SETS);
   /** Names of the sets at hand: a list of candidates keeps its identity between changes of the fleet. */
   readonly #names = new WeakMap<readonly Worker[], string>();
@@ -21,7 +24,8 @@ export class RoundRobinPolicy implements Policy {
   pick({ candidates }: Placement): Worker | null {
     if (candidates.length === 0) return null;
     const set = this.#nameOf(candidates);
-    const count = this.#counters.get(set) ?? 0;
+    // A new set starts as far on as there are sets, as SMG does: small sets that come one after the other share no first.
+    const count = this.#counters.get(set) ?? this.#counters.size;
     this.#counters.set(set, count + 1);
     return candidates[count % candidates.length] ?? null;
   }
