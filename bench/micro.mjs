@@ -19,6 +19,7 @@ const { promptTextCases } = await import('./micro/prompt-text.mjs');
 const { ledgerCases, snapshotCases } = await import('./micro/fleet.mjs');
 const { measurePins } = await import('./micro/pins.mjs');
 const { measureProcess } = await import('./micro/process.mjs');
+const { measureTrees } = await import('./micro/trees.mjs');
 
 const PARTS = {
   decisions: () => measure(decisionCases(), settings),
@@ -31,6 +32,7 @@ const PARTS = {
   ledger: () => measure(ledgerCases(), settings),
   process: () => measureProcess(settings.starts),
   pins: measurePins,
+  trees: measureTrees,
 };
 
 for (const name of positionals)

@@ -267,11 +267,11 @@ export class Holdings {
     records.set(node, LAST, holding);
     const holders = records.get(node, HOLDERS) + 1;
     records.set(node, HOLDERS, holders);
-    if (holders > CROWD) this.#crowd(node, holders).set(number, holding);
+    if (holders > CROWD) this.#crowd(node).set(number, holding);
   }
 
-  #crowd(node: number, holders: number): Map<number, number> {
-    const known = holders > CROWD + 1 ? this.#crowds.get(node) : undefined;
+  #crowd(node: number): Map<number, number> {
+    const known = this.#crowds.get(node);
     if (known !== undefined) return known;
     const crowd = new Map<number, number>();
     for (let holding = this.#firstOf(node); holding !== NONE; holding = this.#records.get(holding, NEXT)) {

@@ -82,6 +82,7 @@ describe('policies 1.6.5 string tree', () => {
     tree.insert('a😁b', null, 'w2');
     expect([tree.sizeOf('w1'), tree.sizeOf('w2')]).toEqual([3, 3]);
     expect(seen(tree, 'a😁')).toEqual([2, 2, 'w2']);
+    expect(tree.tree.held().every(({ run }) => run.isWellFormed())).toBe(true);
   });
 
   it('cuts at the cap between scalar values', () => {
