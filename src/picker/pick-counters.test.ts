@@ -51,6 +51,20 @@ describe('PickCounters', () => {
     expect(cell(metrics).value).toBe(1);
   });
 
+  it.each([
+    ['no_available_workers', 'm'],
+    ['worker_overload_protection_shed', 'm'],
+    ['model_not_found', 'other'],
+  ] as const)('a request refused with %s is one of model %s, as with SMG', (reason, model) => {
+    const metrics = createMetrics();
+    const refusal: Refusal = { kind: 'refused', reason, policy: 'random', model: 'm', trail: newTrail() };
+
+    new PickCounters(metrics).outcome(refusal, 'chat', false);
+
+    expect(metrics.routerRequests.cell('http', 'regular', 'http', model, 'chat', 'false').value).toBe(1);
+    expect(metrics.routerRequestErrors.cell('http', 'regular', 'http', model, 'chat', 'no_workers').value).toBe(1);
+  });
+
   it('counts as SMG what the trees of cache_aware decided, and only that (policies 8.3)', () => {
     const metrics = createMetrics();
     const counters = new PickCounters(metrics);

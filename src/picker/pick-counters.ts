@@ -90,6 +90,8 @@ export class PickCounters {
       if (outcome.reason === 'worker_overload_protection_shed') metrics.overloadSheds.cell('selection').value += 1;
       // The name of a model that nobody serves is the client's text, which may not become a series.
       const model = outcome.reason === 'model_not_found' ? 'other' : outcome.model;
+      const label = streamingLabel(streaming);
+      metrics.routerRequests.cell('http', 'regular', 'http', model, endpoint, label).value += 1;
       metrics.routerRequestErrors.cell('http', 'regular', 'http', model, endpoint, 'no_workers').value += 1;
     }
   }

@@ -60,6 +60,7 @@ describe('errors of workers', () => {
     ['an answer of 503', { status: 503 }, 'backend_error'],
     ['a broken connection', { status: 503, codeDetails: 'upstream_reset_before_response_started' }, 'backend_error'],
     ['no answer in time', { status: 504, codeDetails: 'response_timeout' }, 'timeout'],
+    ['an answer of 504', { status: 504 }, 'timeout'],
     ['an answer of 404', { status: 404 }, null],
     ['a client that left', { status: 503, clientGone: true }, null],
     ['a client that left before an answer', { status: 0, codeDetails: 'downstream_remote_disconnect' }, null],

@@ -110,10 +110,10 @@ export class RequestEnds {
 }
 
 /** What went wrong at or on the way to the last worker (envoy 10.1); null for an answer below 500 and a client that left. */
-function errorOf({ status, codeDetails, clientGone }: RequestEnd): 'timeout' | 'backend_error' | null {
+function errorOf({ status, clientGone }: RequestEnd): 'timeout' | 'backend_error' | null {
   if (status < 500 || clientGone) return null;
-  const timedOut = codeDetails === 'response_timeout' || codeDetails === 'stream_idle_timeout';
-  return timedOut ? 'timeout' : 'backend_error';
+  // Envoy's own timeouts are 504 too; SMG counts a worker's 504 the same.
+  return status === 504 ? 'timeout' : 'backend_error';
 }
 
 /** A worker answered, and not with one of the statuses that Envoy retries (decisions 31). */
