@@ -1,3 +1,4 @@
+import type { Agent } from 'node:http';
 import { splitAddress } from './address.ts';
 import { type HttpResult, httpGet } from './http-get.ts';
 import type { WorkerSpec } from './worker-spec.ts';
@@ -11,6 +12,8 @@ export interface AskOptions {
   /** Longest answer that is read. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
+  /** Keeps the connection for the next question. */
+  readonly agent?: Agent;
 }
 
 /**

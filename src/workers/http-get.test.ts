@@ -1,3 +1,4 @@
+import { Agent } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../test/support/ports.ts';
 import { StubWorker } from '../../test/support/stub-worker.ts';
@@ -89,5 +90,48 @@ describe('httpGet', () => {
 
   it('fails on what no request can hold', async () => {
     expect(await get({ path: '/a b' })).toMatchObject({ kind: 'failed' });
+  });
+
+  describe('with an agent', () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    afterEach(() => agent.destroy());
+
+    it('asks again on the same connection', async () => {
+      worker.health = (request, response) => response.end(String(request.socket.remotePort));
+
+      const answers = [await get({ agent }), await get({ agent }), await get({ agent })];
+
+      const ports = answers.map((answer) => (answer.kind === 'answer' ? answer.body.toString() : answer));
+      expect(new Set(ports).size).toBe(1);
+      expect(worker.connections).toBe(1);
+    });
+
+    it('asks once more when the worker gave the connection up in between', async () => {
+      let connections = 0;
+      worker.health = (request, response) => {
+        connections += 1;
+        if (connections === 2) request.socket.resetAndDestroy();
+        else response.end('{}');
+      };
+      await get({ agent });
+
+      expect(await get({ agent })).toMatchObject({ kind: 'answer', status: 200 });
+      expect(worker.asked).toHaveLength(3);
+    });
+
+    it('asks a worker that resets each connection no more than twice', async () => {
+      await get({ agent });
+      worker.health = 'reset';
+
+      expect(await get({ agent })).toEqual({ kind: 'failed', reason: 'ECONNRESET' });
+      expect(worker.asked).toHaveLength(3);
+    });
+
+    it('closes the connection of an answer that it did not read to its end', async () => {
+      worker.health = (_, response) => response.writeHead(200).write(Buffer.alloc(1_001));
+
+      expect(await get({ agent })).toMatchObject({ complete: false });
+      await until(() => worker.connections === 0, 'connection closed');
+    });
   });
 });

@@ -1,4 +1,4 @@
-import { type ClientRequest, request } from 'node:http';
+import { type Agent, type ClientRequest, request } from 'node:http';
 
 export interface HttpGetOptions {
   /** GET unless it says POST, which then has an empty body. */
@@ -14,6 +14,8 @@ export interface HttpGetOptions {
   /** Longest body that is read; the rest is dropped. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
+  /** Keeps the connection for the next question; without it the connection is the question's own. */
+  readonly agent?: Agent;
 }
 
 export type HttpResult =
@@ -22,22 +24,30 @@ export type HttpResult =
   /** Refused, reset, aborted, or not HTTP; `reason` is a code or a short text. */
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** One request without a body on a connection of its own, which is closed whatever happens. Follows no redirect. */
+/**
+ * One request without a body. Unless an agent keeps it, its connection is closed whatever happens. A kept one that the other
+ * side gave up in the meantime costs no answer: the question is asked once more on a new one. Follows no redirect.
+ */
 export function httpGet(options: HttpGetOptions): Promise<HttpResult> {
   return new Promise((resolve) => {
     const get = open(options);
     if (get === null) return resolve({ kind: 'failed', reason: 'path or header with a forbidden character' });
-    const finish = (result: HttpResult) => {
+    const finish = (result: HttpResult | Promise<HttpResult>, keep = false) => {
       clearTimeout(timer);
       options.signal.removeEventListener('abort', abort);
-      get.destroy();
+      if (!keep) get.destroy();
       resolve(result);
     };
+    let answered = false;
     const abort = () => finish({ kind: 'failed', reason: 'aborted' });
     const timer = setTimeout(() => finish({ kind: 'timeout' }), options.timeoutMs);
     // Stays to the end: a destroyed request may still report an error.
-    get.on('error', (error: NodeJS.ErrnoException) => finish({ kind: 'failed', reason: error.code ?? error.message }));
+    get.on('error', (error: NodeJS.ErrnoException) => {
+      const stale = get.reusedSocket && !answered && !options.signal.aborted;
+      finish(stale ? httpGet(withoutAgent(options)) : { kind: 'failed', reason: error.code ?? error.message });
+    });
     get.on('response', (response) => {
+      answered = true;
       const status = response.statusCode ?? 0;
       // A 204 ends with its head; bytes that a careless worker sends after it are none of its answer.
       if (status === 204) return finish({ kind: 'answer', status, body: Buffer.alloc(0), complete: true });
@@ -48,7 +58,9 @@ export function httpGet(options: HttpGetOptions): Promise<HttpResult> {
         if (length > options.maxBytes) finish({ kind: 'answer', status, body: Buffer.alloc(0), complete: false });
         else chunks.push(chunk);
       });
-      response.on('end', () => finish({ kind: 'answer', status, body: Buffer.concat(chunks), complete: true }));
+      response.on('end', () => {
+        finish({ kind: 'answer', status, body: Buffer.concat(chunks), complete: true }, options.agent !== undefined);
+      });
       response.on('error', (error: NodeJS.ErrnoException) =>
         finish({ kind: 'failed', reason: error.code ?? error.message }),
       );
@@ -61,9 +73,13 @@ export function httpGet(options: HttpGetOptions): Promise<HttpResult> {
   });
 }
 
-function open({ method = 'GET', ip, port, path, headers }: HttpGetOptions): ClientRequest | null {
+function withoutAgent({ agent: _, ...options }: HttpGetOptions): HttpGetOptions {
+  return options;
+}
+
+function open({ method = 'GET', ip, port, path, headers, agent }: HttpGetOptions): ClientRequest | null {
   try {
-    return request({ method, host: ip, port, path, headers, setHost: false, agent: false });
+    return request({ method, host: ip, port, path, headers, setHost: false, agent: agent ?? false });
   } catch {
     return null;
   }
