@@ -43,6 +43,34 @@ describe('sticky-sessions 3.2 assignment modes', () => {
     expect(assign(mode, workers, () => 0, taken)).toBeNull();
   });
 
+  it('random takes each of the others as often, whoever is taken', () => {
+    const taken = [workers[0]!, workers[2]!];
+    let draw = 0;
+    const got: Record<string, number> = {};
+    for (let i = 0; i < 4000; i++) {
+      // A golden-ratio sequence: evenly spread, without a period that the redraws could fall in with.
+      const worker = assign('random', workers, () => (draw = (draw + 0.618033988749895) % 1), taken)!;
+      got[worker.id] = (got[worker.id] ?? 0) + 1;
+    }
+
+    expect(Object.keys(got).sort()).toEqual(['b', 'd']);
+    expect(got['b']! / 4000).toBeCloseTo(0.5, 1);
+  });
+
+  it('random looks at one worker only where nobody is taken', () => {
+    const seen: Worker[] = [];
+    const watched = new Proxy(workers, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof name === 'string' && /^\d+$/.test(name)) seen.push(value as Worker);
+        return value;
+      },
+    });
+
+    expect(assign('random', watched, () => 0.5)).toBe(workers[2]);
+    expect(seen).toEqual([workers[2]]);
+  });
+
   it.each(['random', 'min_load', 'min_group'] as const)('%s draws nothing for a single worker', (mode) => {
     const only = [workers[0]!];
 

@@ -10,9 +10,13 @@ export type OwnAssignmentMode = Exclude<AssignmentMode, 'delegate'>;
 
 const NOBODY: readonly Worker[] = [];
 
+/** Draws that may fall on a taken worker before the others are counted. Few are taken, so that the first one mostly holds. */
+const DRAWS = 8;
+
 /**
  * A worker by assignment mode: any (`random`), one with the fewest requests in flight (`min_load`), or one with the fewest
- * distinct keys in flight (`min_group`). Ties are broken evenly. Null when all candidates are taken. Hot path.
+ * distinct keys in flight (`min_group`). Ties are broken evenly. Null when all candidates are taken. `random` costs the same
+ * for any number of candidates. Hot path.
  */
 export function assign(
   mode: OwnAssignmentMode,
@@ -20,6 +24,12 @@ export function assign(
   random: Random,
   taken: readonly Worker[] = NOBODY,
 ): Worker | null {
+  if (mode === 'random' && candidates.length > 1) {
+    for (let i = 0; i < DRAWS; i++) {
+      const worker = candidates[randomBelow(random, candidates.length)];
+      if (worker !== undefined && !taken.includes(worker)) return worker;
+    }
+  }
   let least = Number.POSITIVE_INFINITY;
   let ties = 0;
   for (const worker of candidates) {
