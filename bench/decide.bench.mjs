@@ -33,7 +33,7 @@ const pool = { model: 'unknown', members, memberIds: members.map((worker) => wor
 const snapshot = { version: 1, workers: members, pool: () => pool, models: [], uniform: true };
 const requests = Array.from({ length: KEYS }, (_, i) => {
   const value = Buffer.from(`conversation-${i}_t${i % 9}`);
-  return { head: { first: (name) => (name === 'x-smg-routing-key' ? value : undefined) }, model: '', ridKey: null };
+  return { head: { first: (name) => (name === 'x-smg-routing-key' ? value : undefined) }, model: '', bodyKeys: null };
 });
 
 console.log('policy\toverride\tµs a decision\tbytes a decision');

@@ -1,5 +1,5 @@
 import type { AssignmentMode } from '../routing/assignment.ts';
-import type { KeyOrder } from '../routing/routing-keys.ts';
+import { SOURCES_OF_ORDER } from '../routing/key-sources.ts';
 import type { Given } from './given.ts';
 import type { AnyKey, SettingValues } from './settings-table.ts';
 
@@ -12,12 +12,6 @@ export interface DerivedSettings {
   /** Seconds between sweeps of the policy itself; `evictionInterval` is that of the override (decisions 16). */
   readonly policyEvictionInterval: number;
 }
-
-const ORDERS: Readonly<Record<KeyOrder, readonly string[]>> = {
-  'rid-first': ['rid', 'headers'],
-  'header-first': ['headers', 'rid'],
-  'header-only': ['headers'],
-};
 
 /** `ofPolicy` holds what the policy object of the config file says for the policy alone. */
 export function derive(
@@ -33,7 +27,9 @@ export function derive(
   const mode = apart('assignmentMode');
   const interval = apart('evictionInterval');
   return {
-    routingKeySources: given.has('routingKeySources') ? values.routingKeySources : ORDERS[values.routingKeyOrder],
+    routingKeySources: given.has('routingKeySources')
+      ? values.routingKeySources
+      : SOURCES_OF_ORDER[values.routingKeyOrder],
     policyAssignmentMode: mode === undefined ? values.assignmentMode : (mode as AssignmentMode | null),
     policyEvictionInterval: typeof interval === 'number' ? interval : values.evictionInterval,
   };

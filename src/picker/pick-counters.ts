@@ -2,10 +2,11 @@
 import type { CacheBranch, Decision, Outcome } from '../routing/decision.ts';
 import {
   CACHE_INDEX_BRANCHES,
-  KEY_SOURCES,
+  KEY_PLACES,
   PREFIX_BRANCHES,
   RING_BRANCHES,
   STICKY_BRANCHES,
+  sourceOf,
   TREE_BRANCHES,
 } from '../routing/decision.ts';
 import type { EndpointLabel } from '../telemetry/endpoint-label.ts';
@@ -42,7 +43,8 @@ export class PickCounters {
   readonly #trees: ReadonlyMap<string, Cell>;
   readonly #cacheIndex: ReadonlyMap<string, Cell>;
   readonly #matchRatio: HistogramCell;
-  readonly #source: Readonly<Record<(typeof KEY_SOURCES)[number], Cell>>;
+  readonly #source: Readonly<Record<(typeof KEY_PLACES)[number], Cell>>;
+  readonly #place: Readonly<Record<(typeof KEY_PLACES)[number], Cell>>;
   readonly #fromHeaders: HistogramCell;
   readonly #fromBody: HistogramCell;
   #last: PlacedSeries | null = null;
@@ -55,7 +57,8 @@ export class PickCounters {
     this.#trees = new Map(TREE_BRANCHES.map((branch) => [branch, metrics.cacheAwareBranches.cell(branch)]));
     this.#cacheIndex = new Map(CACHE_INDEX_BRANCHES.map((branch) => [branch, metrics.cacheIndexBranches.cell(branch)]));
     this.#matchRatio = metrics.cacheAwareMatchRatio.cell();
-    this.#source = cells(KEY_SOURCES, (source) => metrics.routingKeySources.cell(source));
+    this.#source = cells(KEY_PLACES, (place) => metrics.routingKeySources.cell(sourceOf(place)));
+    this.#place = cells(KEY_PLACES, (place) => metrics.routingKeyPlaces.cell(place));
     this.#fromHeaders = metrics.decisionSeconds.cell('headers');
     this.#fromBody = metrics.decisionSeconds.cell('body');
   }
@@ -79,7 +82,10 @@ export class PickCounters {
     if (trail.ringBranch !== null) this.#ring[trail.ringBranch].value += 1;
     if (trail.prefixBranch !== null) this.#prefix[trail.prefixBranch].value += 1;
     if (trail.cacheBranch !== null) this.#cacheDecision(trail.cacheBranch, trail.matchRatio);
-    if (trail.keySource !== null) this.#source[trail.keySource].value += 1;
+    if (trail.keySource !== null) {
+      this.#source[trail.keySource].value += 1;
+      this.#place[trail.keySource].value += 1;
+    }
     if (trail.pastVeto) this.#metrics.overloadFallbacks.cell('selection').value += 1;
     const metrics = this.#metrics;
     if (outcome.kind === 'placed') {

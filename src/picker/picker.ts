@@ -4,16 +4,16 @@
  */
 import type { PinStore } from '../pins/pin-store.ts';
 import { readBody } from '../request/body-fields.ts';
+import { ScannedKeys } from '../request/body-keys.ts';
 import type { BodyKind } from '../request/body-kind.ts';
 import { bodyKindOf, isIdentity } from '../request/body-kind.ts';
 import { promptOf } from '../request/body-prompt.ts';
 import type { Endpoint } from '../request/endpoint.ts';
 import { endpointOf, requestIdPrefix } from '../request/endpoint.ts';
-import type { JsonScan } from '../request/json-scanner.ts';
+import type { JsonScan, MemberNames } from '../request/json-scanner.ts';
 import type { RequestHead } from '../request/request-head.ts';
 import type { RequestIds } from '../request/request-id.ts';
 import { requestIdHeader, requestIdIn } from '../request/request-id.ts';
-import { ridKeyOf } from '../request/routing-key.ts';
 import type { RoutingRequest } from '../request/routing-request.ts';
 import { readTargetWorker } from '../request/target-worker.ts';
 import type { Decision, Outcome, Refusal } from '../routing/decision.ts';
@@ -35,8 +35,8 @@ import { badBody, refusalOf, tooLarge } from './refusals.ts';
 /** What a reload may change. Replaced whole. */
 export interface PickerConfig {
   readonly router: Router;
-  /** Whether body `rid` is a key (the sticky override is on and `rid` is among the key sources). */
-  readonly readsRid: boolean;
+  /** What bodies are scanned for. */
+  readonly bodyMembers: MemberNames;
   readonly maxPayloadBytes: number;
   /** Lower-case names, in order. */
   readonly requestIdHeaders: readonly string[];
@@ -107,7 +107,7 @@ export class Picker {
     const endpoint = endpointOf(head.path);
     if (kind === 'opaque' || !endpoint.isJson) return NOT_JSON;
     if (contentLength(head) > this.#config.maxPayloadBytes) return HEADERS_SUFFICE;
-    const need = this.#config.router.bodyNeed(head, this.#parts.fleet.current, endpoint.rid !== 'none');
+    const need = this.#config.router.bodyNeed(head, this.#parts.fleet.current, endpoint);
     return need === null ? HEADERS_SUFFICE : { readBody: true, reason: need };
   }
 
@@ -163,16 +163,16 @@ export class Picker {
     // Until the body says more: the model that nobody needs to name.
     let model = this.#parts.fleet.current.soleModel;
     if (body !== null && this.#isReadable(head, body, endpoint)) {
-      const fields = readBody(body.bytes, body.complete, endpoint);
+      const fields = readBody(body.bytes, body.complete, endpoint, config.bodyMembers);
       if (fields.kind === 'error') {
         return this.#refuseInvalid(head, badBody(fields, requestIdOf(head, requestIdToSet)));
       }
       ({ rid, members, streaming } = fields);
       if (body.complete || fields.model !== '') model = config.modelAliases.get(fields.model) ?? fields.model;
     }
-    const ridKey = rid !== null && config.readsRid ? ridKeyOf(rid) : null;
+    const bodyKeys = members === null ? null : new ScannedKeys(endpoint.kind, members, rid);
     const prompt = promptOf(head, endpoint.kind, members);
-    return this.#place({ head, model, ridKey, prompt, streaming }, facts, requestIdToSet, now, 1);
+    return this.#place({ head, model, bodyKeys, prompt, streaming }, facts, requestIdToSet, now, 1);
   }
 
   /** The id to write into the request, null when it stands in `x-request-id` already (sticky-sessions 1.7). */

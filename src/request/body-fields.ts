@@ -1,7 +1,7 @@
 /** What routing takes from a request body, by one scan of it (sticky-sessions 2.1, decisions 8 and 35). Hot path. */
 import { BODY_MEMBERS, MODEL, RID, STREAM } from './body-members.ts';
 import type { Endpoint, RidRule } from './endpoint.ts';
-import { type JsonScan, scanObject } from './json-scanner.ts';
+import { type JsonScan, type MemberNames, scanObject } from './json-scanner.ts';
 import { decodeString } from './json-string.ts';
 import { CLOSE_BRACKET, COMMA, JsonWalker, OPEN_BRACKET, QUOTE } from './json-walker.ts';
 
@@ -36,10 +36,16 @@ type Text = string | null | BodyError;
  * only what no continuation could mend is an error. No bytes at all are no error either, and have no fields.
  *
  * @param complete false when `bytes` is only the beginning of the body
+ * @param wanted `BODY_MEMBERS`, or more after them (`bodyMembersAnd`)
  */
-export function readBody(bytes: Buffer, complete: boolean, endpoint: Endpoint): BodyFields | BodyError {
+export function readBody(
+  bytes: Buffer,
+  complete: boolean,
+  endpoint: Endpoint,
+  wanted: MemberNames = BODY_MEMBERS,
+): BodyFields | BodyError {
   if (!endpoint.isJson || bytes.length === 0) return NOTHING;
-  const scan = scanObject(bytes, BODY_MEMBERS);
+  const scan = scanObject(bytes, wanted);
   if (scan.status !== 'object' && (complete || scan.status !== 'truncated')) return brokenBody(scan);
   const rid = endpoint.rid === 'none' ? null : ridOf(bytes, scan, endpoint.rid);
   if (isError(rid)) return rid;

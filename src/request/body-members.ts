@@ -32,3 +32,9 @@ export const BODY_MEMBERS = new MemberNames([
   'lora_path',
   'lora_id',
 ]);
+
+/** The same, and further members after them. */
+export function bodyMembersAnd(names: readonly string[]): MemberNames {
+  const further = new Set(names.filter((name) => !BODY_MEMBERS.names.includes(name)));
+  return further.size === 0 ? BODY_MEMBERS : new MemberNames([...BODY_MEMBERS.names, ...further]);
+}

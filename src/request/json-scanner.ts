@@ -16,6 +16,8 @@ export type ScanStatus = 'object' | 'not_object' | 'malformed' | 'truncated';
 /** Result of a scan. Positions are byte offsets, -1 for none; the three lists are indexed as the wanted names. */
 export interface JsonScan {
   readonly bytes: Buffer;
+  /** The names that were looked for. */
+  readonly names: readonly string[];
   readonly status: ScanStatus;
   /** Where the walk ended: for `not_object` and `malformed` the offending byte. */
   readonly offset: number;
@@ -65,7 +67,7 @@ export class MemberNames {
 
 /** Walks the whole of `bytes`, or up to where they stop being a JSON object. A UTF-8 byte order mark is passed over. */
 export function scanObject(bytes: Buffer, wanted: MemberNames): JsonScan {
-  const scan = new ObjectScan(bytes, wanted.names.length);
+  const scan = new ObjectScan(bytes, wanted.names);
   const walker = new JsonWalker(bytes, markLength(bytes));
   scan.status = walkBody(walker, wanted, scan);
   scan.offset = walker.at;
@@ -74,6 +76,7 @@ export function scanObject(bytes: Buffer, wanted: MemberNames): JsonScan {
 
 class ObjectScan implements JsonScan {
   readonly bytes: Buffer;
+  readonly names: readonly string[];
   status: ScanStatus = 'truncated';
   offset = 0;
   expected = '';
@@ -81,8 +84,10 @@ class ObjectScan implements JsonScan {
   readonly ends: number[];
   readonly repeats: number[];
 
-  constructor(bytes: Buffer, count: number) {
+  constructor(bytes: Buffer, names: readonly string[]) {
+    const count = names.length;
     this.bytes = bytes;
+    this.names = names;
     this.starts = new Array<number>(count).fill(-1);
     this.ends = new Array<number>(count).fill(-1);
     this.repeats = new Array<number>(count).fill(-1);
@@ -164,7 +169,7 @@ export class NestedObject {
   /** @param names see `MemberNames` */
   constructor(names: readonly string[]) {
     this.#wanted = new MemberNames(names);
-    this.#scan = new ObjectScan(Buffer.alloc(0), names.length);
+    this.#scan = new ObjectScan(Buffer.alloc(0), names);
   }
 
   /**

@@ -29,6 +29,7 @@ const WORDS = new MemberNames([
   'reasoning',
   'function_call',
   'function_call_output',
+  'user',
 ]);
 const TEXT_PART = 1 << 0;
 const INPUT_OR_OUTPUT_PART = (1 << 1) | (1 << 2);
@@ -37,6 +38,11 @@ const ASSISTANT = 4;
 const REASONING = 5;
 const FUNCTION_CALL = 6;
 const FUNCTION_CALL_OUTPUT = 7;
+const USER = 8;
+
+/** Members that say that the server knows how a conversation began, so that `input` holds only what is new. */
+export const GOES_ON: readonly string[] = ['previous_response_id', 'conversation'];
+const LETTER_N = 0x6e;
 
 /**
  * Text of a body's prompt, empty where it has none. Of the beginning of a body, the text up to the last whole character.
@@ -72,6 +78,32 @@ export function promptText(kind: EndpointKind, scan: JsonScan): string {
     default:
   }
   return reader.text;
+}
+
+/**
+ * Text of the first message of the user, which all turns of a conversation hold and no other one is likely to; empty where a
+ * body does not tell how its conversation began. What stands before it is often shared.
+ *
+ * @param scan of `BODY_MEMBERS` and `GOES_ON`
+ */
+export function openingText(kind: EndpointKind, scan: JsonScan): string {
+  const reader = new TextReader(scan);
+  if (kind === 'chat' || kind === 'messages' || kind === 'count_tokens') reader.opening(MESSAGES, TEXT_PART);
+  else if (kind === 'responses' && !goesOn(scan)) reader.opening(INPUT, INPUT_OR_OUTPUT_PART);
+  return reader.text;
+}
+
+/** Whether the bodies of an endpoint tell how their conversation began. */
+export function hasOpening(kind: EndpointKind): boolean {
+  return kind === 'chat' || kind === 'messages' || kind === 'count_tokens' || kind === 'responses';
+}
+
+function goesOn({ bytes, names, starts }: JsonScan): boolean {
+  for (const name of GOES_ON) {
+    const start = starts[names.indexOf(name)] ?? -1;
+    if (start >= 0 && bytes[start] !== LETTER_N) return true; // not null
+  }
+  return false;
 }
 
 class TextReader {
@@ -147,6 +179,22 @@ class TextReader {
       }
       if (!whole) return;
       walker.at = behind;
+    }
+  }
+
+  /** The first item of the user, or an `input` that is a string; nothing where it is cut. */
+  opening(member: number, types: number): void {
+    const walker = this.#walkerAt(member);
+    if (walker === null) return;
+    const end = this.#scan.ends[member] ?? -1;
+    if (end >= 0) this.#string(walker.bytes, walker.at, end, false);
+    for (let more = walker.enterArray(); more; more = walker.nextElement()) {
+      const whole = ITEM.read(walker);
+      if (wordOf(walker.bytes, ITEM, ROLE) === USER) {
+        if (ITEM.end(CONTENT) >= 0) this.#content(walker, ITEM.start(CONTENT), ITEM.end(CONTENT), types, false);
+        return;
+      }
+      if (!whole) return;
     }
   }
 

@@ -45,3 +45,17 @@ export function ridKeyOf(rid: string): string | null {
   if (key.length === 0 || key.length > MAX_KEY_BYTES) return null;
   return Buffer.byteLength(key) > MAX_KEY_BYTES ? null : key;
 }
+
+/**
+ * Raw key from a place other than a header or `rid`: 1 to 128 bytes of UTF-8 as in a header, and like there without control
+ * characters; null for anything else.
+ */
+export function plainKeyOf(text: string): string | null {
+  const length = text.length;
+  if (length === 0 || length > MAX_KEY_BYTES) return null;
+  for (let i = 0; i < length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 0x20 || code === 0x7f) return null;
+  }
+  return Buffer.byteLength(text) > MAX_KEY_BYTES ? null : text;
+}

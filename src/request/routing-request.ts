@@ -1,3 +1,4 @@
+import type { BodyKeys } from './body-keys.ts';
 import type { Prompt } from './prompt.ts';
 import type { RequestHead } from './request-head.ts';
 
@@ -6,7 +7,7 @@ export interface RoutingRequest {
   readonly head: RequestHead;
   /** Model the request names, alias not yet resolved; empty when it names none or its body was not read. */
   readonly model: string;
-  /** Sticky key from the body `rid`, stripped and within its cap (sticky-sessions 2.1–2.3); null when there is none. */
-  readonly ridKey: string | null;
+  /** The keys that its body may hold; null when none was read. */
+  readonly bodyKeys: BodyKeys | null;
   readonly prompt: Prompt;
 }

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { makeSnapshot, makeWorker, TestFleet } from '../../test/support/fleet.ts';
 import { type DriverOptions, makeRequest, type RequestParts, RouterDriver } from '../../test/support/routing.ts';
+import { endpointOf } from '../request/endpoint.ts';
 import type { Policy } from './policy.ts';
+
+const CHAT = endpointOf('/v1/chat/completions');
+const NO_RID = endpointOf('/v1/responses');
 
 const one = makeSnapshot([makeWorker('a', { models: ['m'] }), makeWorker('b', { models: ['m'] })]);
 const several = makeSnapshot([makeWorker('a', { models: ['m'] }), makeWorker('b', { models: ['n'] })]);
@@ -16,8 +20,8 @@ const promptPolicy: Policy = {
   next: () => null,
 };
 
-function need(options: DriverOptions, parts: RequestParts = {}, snapshot = one, ridReadable = true) {
-  return new RouterDriver(new TestFleet([]), options).router.bodyNeed(makeRequest(parts).head, snapshot, ridReadable);
+function need(options: DriverOptions, parts: RequestParts = {}, snapshot = one, endpoint = CHAT) {
+  return new RouterDriver(new TestFleet([]), options).router.bodyNeed(makeRequest(parts).head, snapshot, endpoint);
 }
 
 const OFF = { override: false };
@@ -85,8 +89,8 @@ describe('sticky-sessions 11.2 header keys and the rid', () => {
   });
 
   it('needs nothing for the rid of an endpoint that has none', () => {
-    expect(need({}, {}, one, false)).toBeNull();
-    expect(need({}, {}, several, false)).toBe('model_ambiguous');
+    expect(need({}, {}, one, NO_RID)).toBeNull();
+    expect(need({}, {}, several, NO_RID)).toBe('model_ambiguous');
   });
 
   it('needs no rid where a target worker beats it, but still the model', () => {
@@ -104,12 +108,12 @@ describe('sticky-sessions 11.2 a pinned key that the header tells, under a polic
   function needPinned(
     options: DriverOptions,
     parts: RequestParts,
-    { candidates = ['a'], inFlight = 0, ridReadable = true, snapshot = one } = {},
+    { candidates = ['a'], inFlight = 0, endpoint = CHAT, snapshot = one } = {},
   ) {
     const driver = new RouterDriver(new TestFleet(snapshot.workers), options);
     driver.pins.put(PIN, candidates, 0, 1);
     driver.fleet.load('a').begin('k', inFlight);
-    const need = driver.router.bodyNeed(makeRequest(parts).head, driver.fleet.snapshot, ridReadable);
+    const need = driver.router.bodyNeed(makeRequest(parts).head, driver.fleet.snapshot, endpoint);
     for (const worker of snapshot.workers) driver.fleet.load(worker.id).end('k', inFlight);
     return need;
   }
@@ -130,7 +134,7 @@ describe('sticky-sessions 11.2 a pinned key that the header tells, under a polic
       what: 'rid-first, no rid there',
       options: ridFirst,
       parts: { key: 'k' },
-      facts: { ridReadable: false },
+      facts: { endpoint: NO_RID },
       want: null,
     },
     { what: 'another key', options: ONLY, parts: { key: 'new' }, want: 'policy_needs_text' },
@@ -185,7 +189,7 @@ describe('sticky-sessions 11.2 a pinned key that the header tells, under a polic
     const driver = new RouterDriver(new TestFleet(one.workers), ONLY);
     driver.pins.put(PIN, ['a'], 0, 1);
 
-    driver.router.bodyNeed(makeRequest({ key: 'k' }).head, driver.fleet.snapshot, true);
+    driver.router.bodyNeed(makeRequest({ key: 'k' }).head, driver.fleet.snapshot, CHAT);
 
     expect(driver.pins.list(1, null, 100).pins[0]?.idleMs).toBe(99);
   });
@@ -205,7 +209,7 @@ describe('policies 2.4 several policies in one fleet', () => {
   const needIn = (workers: ReturnType<typeof makeWorker>[], options: DriverOptions = { keys: OFF }) => {
     const driver = new RouterDriver(new TestFleet(workers), options);
     driver.router.policies.follow(driver.fleet.snapshot);
-    return driver.router.bodyNeed(makeRequest().head, driver.fleet.snapshot, true);
+    return driver.router.bodyNeed(makeRequest().head, driver.fleet.snapshot, CHAT);
   };
 
   it.each([

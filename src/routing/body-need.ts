@@ -1,13 +1,15 @@
 import type { PinStore } from '../pins/pin-store.ts';
+import type { Endpoint } from '../request/endpoint.ts';
 import type { RequestHead } from '../request/request-head.ts';
 import { readRoutingTokens } from '../request/routing-tokens.ts';
 import { readTargetWorker } from '../request/target-worker.ts';
 import type { Pool, WorkerSnapshot } from '../workers/snapshot.ts';
 import type { BodyReason } from './body-reason.ts';
+import { mayBeInBody } from './key-sources.ts';
 import type { ModelPolicies } from './model-policies.ts';
 import { overridePinKey } from './pin-key.ts';
 import type { Policy } from './policy.ts';
-import { type KeyRules, readListedKey } from './routing-keys.ts';
+import { type HeaderKeyReader, headKey, type KeyRules, readListedKey } from './routing-keys.ts';
 import type { Stickiness, StickinessByPolicy } from './stickiness.ts';
 import { pinDecides } from './sticky.ts';
 
@@ -25,26 +27,25 @@ export interface BodyNeedRules {
 /**
  * Whether a request can be placed by its headers alone (sticky-sessions 4.2 in the form of 11.2). First match wins:
  *
- * 1. the override is on, and a `rid` would beat what the headers say (a target worker beats every key);
+ * 1. a key in the body would beat what the head says (a target worker beats every key): a `rid` with the override on, or what
+ *    another source finds there;
  * 2. the policy needs the prompt, unless a valid token hint stands in for it, or a key from the headers decides without it;
  * 3. the model decides on the pool (decisions 18), or on the policy.
  *
  * Where the model is not certain before the body is read, row 2 goes by all policies that any model has. Changes nothing: a
  * pin that decides now may be gone when the request is placed, and then the policy places it without its prompt.
- *
- * @param ridReadable false where the endpoint has no `rid` (sticky-sessions 2.1)
  */
 export function bodyNeedOf(
   head: RequestHead,
   snapshot: WorkerSnapshot,
-  ridReadable: boolean,
+  endpoint: Endpoint,
   rules: BodyNeedRules,
 ): BodyNeed {
   const { policies } = rules;
   const pool = certainPool(snapshot, policies);
   const policy = pool === undefined ? policies.standard : policies.of(pool);
   const above = rules.stickiness.of(policy.name);
-  if (ridReadable && ridMayDecide(head, rules.keys, above, policy)) return 'routing_key_override';
+  if (bodyKeyMayDecide(head, endpoint, rules.keys, above, policy)) return 'routing_key_override';
   if (pool === undefined) {
     const text = policies.all.some((each) => each.needsPrompt) && readRoutingTokens(head) === null;
     return text ? 'policy_needs_text' : 'model_ambiguous';
@@ -60,10 +61,39 @@ function certainPool(snapshot: WorkerSnapshot, policies: ModelPolicies): Pool | 
   return snapshot.pool(snapshot.soleModel);
 }
 
-function ridMayDecide(head: RequestHead, keys: KeyRules, { readHeader }: Stickiness, policy: Policy): boolean {
-  if (!keys.override || keys.order === 'header-only') return false;
-  if (policy.name === 'consistent_hashing' && readTargetWorker(head) !== null) return false;
-  return keys.order === 'rid-first' || readHeader(head, keys) === null;
+function bodyKeyMayDecide(
+  head: RequestHead,
+  endpoint: Endpoint,
+  keys: KeyRules,
+  { kind, readHeader }: Stickiness,
+  { name }: Policy,
+): boolean {
+  if (kind === 'none' && name !== 'consistent_hashing' && name !== 'prefix_hash') return false;
+  const { sources, override } = keys;
+  let last = sources.length - 1;
+  for (; last >= 0; last--) {
+    const source = sources[last];
+    if (source !== undefined && mayBeInBody(source, endpoint, override)) break;
+  }
+  if (last < 0 || (name === 'consistent_hashing' && readTargetWorker(head) !== null)) return false;
+  for (let i = 0; i < last; i++) {
+    const source = sources[i];
+    if (source === undefined) continue;
+    if (mayBeInBody(source, endpoint, override)) return true;
+    if (headKey(source, head, keys, readHeader) !== null) return false;
+  }
+  return true;
+}
+
+/** The key of the head that decides when the body has none. */
+function keyOfHead(head: RequestHead, keys: KeyRules, readHeader: HeaderKeyReader): string | null {
+  const { sources } = keys;
+  for (let i = 0; i < sources.length; i++) {
+    const source = sources[i];
+    const key = source === undefined ? null : headKey(source, head, keys, readHeader);
+    if (key !== null) return key;
+  }
+  return null;
 }
 
 function promptDecides(
@@ -74,7 +104,7 @@ function promptDecides(
   { keys, pins }: BodyNeedRules,
 ): boolean {
   if (!policy.needsPrompt || readRoutingTokens(head) !== null) return false;
-  const key = above.kind === 'override' || policy.name === 'prefix_hash' ? readListedKey(head, keys) : null;
+  const key = above.kind === 'override' || policy.name === 'prefix_hash' ? keyOfHead(head, keys, readListedKey) : null;
   if (key === null) return true;
   // It hashes a key of the headers instead of the prompt, also for the first placement (sticky-sessions 3.2, 5).
   if (policy.name === 'prefix_hash') return false;

@@ -22,9 +22,18 @@ export const RING_BRANCHES = [
 ] as const;
 export type RingBranch = (typeof RING_BRANCHES)[number];
 
-/** Label values of `smg_routing_key_source_total`. */
+/** Label values of `smg_routing_key_source_total`: from the body, and from the head. */
 export const KEY_SOURCES = ['rid', 'header'] as const;
-export type KeySource = (typeof KEY_SOURCES)[number];
+export type KeySourceLabel = (typeof KEY_SOURCES)[number];
+
+/** Where a key can be found: label values of `smg_envoy_routing_key_source_total`. */
+export const KEY_PLACES = ['rid', 'header', 'agents', 'cookie', 'query', 'body', 'opening'] as const;
+export type KeyPlace = (typeof KEY_PLACES)[number];
+
+/** Which of SMG's two sources a place counts as. */
+export function sourceOf(place: KeyPlace): KeySourceLabel {
+  return place === 'rid' || place === 'body' || place === 'opening' ? 'rid' : 'header';
+}
 
 /** Label values of `smg_cache_aware_policy_branch_total`, which counts what the trees decided. */
 export const TREE_BRANCHES = ['tree_match', 'spill', 'expected_wait_fallback', 'first_healthy_fallback'] as const;
@@ -64,7 +73,7 @@ export interface Trail {
   /** Branch of `prefix_hash`; null when it took no part. */
   prefixBranch: PrefixBranch | null;
   /** Where the override found its key; null without the override or without a key. */
-  keySource: KeySource | null;
+  keySource: KeyPlace | null;
   /** The worker is overloaded like all others of its model, and was chosen all the same (smg-observed 6). */
   pastVeto: boolean;
 }

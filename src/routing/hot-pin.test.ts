@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeWorker, TestFleet, TestLoad } from '../../test/support/fleet.ts';
 import { type DriverOptions, makeRequest, RouterDriver } from '../../test/support/routing.ts';
+import { endpointOf } from '../request/endpoint.ts';
 import { exitsOf } from './hot-pin.ts';
 
 function workersWith(loads: readonly number[]) {
@@ -117,8 +118,10 @@ describe('--pin-load-factor', () => {
     const driver = hot({ policy, keys: { order: 'header-only' } });
     const { head } = makeRequest({ key: 'k' });
 
-    expect(driver.router.bodyNeed(head, driver.fleet.snapshot, true)).toBe('policy_needs_text');
+    expect(driver.router.bodyNeed(head, driver.fleet.snapshot, endpointOf('/v1/chat/completions'))).toBe(
+      'policy_needs_text',
+    );
     driver.fleet.load('A').end(null, 9);
-    expect(driver.router.bodyNeed(head, driver.fleet.snapshot, true)).toBeNull();
+    expect(driver.router.bodyNeed(head, driver.fleet.snapshot, endpointOf('/v1/chat/completions'))).toBeNull();
   });
 });

@@ -1,9 +1,8 @@
 /** What `prefix_hash` hashes (policies 1.7). Hot path. */
-import { headerKey } from '../request/routing-key.ts';
 import type { RoutingRequest } from '../request/routing-request.ts';
 import { xxh3 } from '../util/xxh3.ts';
 import type { PrefixHashParameters } from './policy-parameters.ts';
-import type { KeyRules } from './routing-keys.ts';
+import { type KeyRules, prefixKeyOf } from './routing-keys.ts';
 
 /** Characters that a token counts for in a text. */
 const CHARS_PER_TOKEN = 4;
@@ -24,9 +23,8 @@ export function prefixKey(
   rules: KeyRules,
   parameters: PrefixHashParameters,
 ): string | null {
-  // Not stripped even with the override on: so does SMG.
-  const header = headerKey(request.head, rules.headers);
-  if (header !== null) return level === 0 ? xxh3(Buffer.from(header)) : null;
+  const key = prefixKeyOf(request, rules);
+  if (key !== null) return level === 0 ? xxh3(Buffer.from(key)) : null;
   const { tokens, text } = request.prompt;
   if (tokens !== null) return tokenKey(tokens, level, parameters);
   return text === null || text === '' ? null : textKey(text, level, parameters);

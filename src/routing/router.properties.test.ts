@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { TestFleet } from '../../test/support/fleet.ts';
 import { RouterDriver } from '../../test/support/routing.ts';
 import { ASSIGNMENT_MODES } from './assignment.ts';
+import { KEY_ORDERS } from './key-sources.ts';
 import { POLICY_NAMES, type PolicyName } from './policy-name.ts';
-import { KEY_ORDERS } from './routing-keys.ts';
 import { FAILBACKS } from './stickiness.ts';
 
 describe('every decision', () => {

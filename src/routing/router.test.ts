@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { makeWorker, TestFleet } from '../../test/support/fleet.ts';
 import { type DriverOptions, makeRequest, type RequestParts, RouterDriver } from '../../test/support/routing.ts';
+import { KEY_ORDERS } from './key-sources.ts';
 import { POLICY_NAMES } from './policy-name.ts';
-import { KEY_ORDERS } from './routing-keys.ts';
 
 const OFF = { override: false };
 

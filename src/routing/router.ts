@@ -1,4 +1,5 @@
 /** Composition of keys, sticky selection and policies into one decision. Hot path. */
+import type { Endpoint } from '../request/endpoint.ts';
 import type { RequestHead } from '../request/request-head.ts';
 import type { RoutingRequest } from '../request/routing-request.ts';
 import type { Random } from '../util/random.ts';
@@ -39,7 +40,7 @@ export interface Router {
    */
   decide(request: RoutingRequest, snapshot: WorkerSnapshot, now: number, random: Random): Outcome;
   /** Whether the body must be read first: see `bodyNeedOf`. */
-  bodyNeed(head: RequestHead, snapshot: WorkerSnapshot, ridReadable: boolean): BodyNeed;
+  bodyNeed(head: RequestHead, snapshot: WorkerSnapshot, endpoint: Endpoint): BodyNeed;
   /** Candidates to store when another worker than the picked one served; null when they stay: see `afterServed`. */
   afterServed(pinKey: string, candidates: readonly string[], servedWorkerId: string): readonly string[] | null;
 }
@@ -89,8 +90,8 @@ class StickyRouter implements Router {
     return this.#placeKeyed(placement, policy, stickiness, key, loadKey);
   }
 
-  bodyNeed(head: RequestHead, snapshot: WorkerSnapshot, ridReadable: boolean): BodyNeed {
-    return bodyNeedOf(head, snapshot, ridReadable, this.#needs);
+  bodyNeed(head: RequestHead, snapshot: WorkerSnapshot, endpoint: Endpoint): BodyNeed {
+    return bodyNeedOf(head, snapshot, endpoint, this.#needs);
   }
 
   afterServed(pinKey: string, candidates: readonly string[], servedWorkerId: string): readonly string[] | null {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeRequest, type RequestParts, SMG_KEYS } from '../../test/support/routing.ts';
+import { keyRules, makeRequest, type RequestParts, SMG_KEYS } from '../../test/support/routing.ts';
 import { newTrail } from './decision.ts';
 import {
   type HeaderKeyReader,
@@ -64,7 +64,7 @@ describe('sticky-sessions 2.4 precedence', () => {
     { order: 'header-first', both: ['h', 'header'], rid: ['r', 'rid'], header: ['h', 'header'] },
     { order: 'header-only', both: ['h', 'header'], rid: [null, null], header: ['h', 'header'] },
   ] as const)('$order: both $both, only rid $rid, only header $header', ({ order, both, rid, header }) => {
-    const rules = { ...ON, order };
+    const rules = keyRules({ order });
     for (const reader of [readListedKey, readManualKey, readRingKey]) {
       expect(found({ rid: 'r', key: 'h' }, rules, reader)).toEqual(both);
       expect(found({ rid: 'r' }, rules, reader)).toEqual(rid);
@@ -74,7 +74,7 @@ describe('sticky-sessions 2.4 precedence', () => {
   });
 
   it('falls back to rid when the header is invalid, also header-first', () => {
-    const rules: KeyRules = { ...ON, order: 'header-first' };
+    const rules = keyRules({ order: 'header-first' });
 
     expect(found({ rid: 'r', key: 'k'.repeat(129) }, rules, readListedKey)).toEqual(['r', 'rid']);
   });

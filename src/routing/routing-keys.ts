@@ -5,13 +5,7 @@ import type { RequestHead } from '../request/request-head.ts';
 import { headerKey, implicitKey } from '../request/routing-key.ts';
 import type { RoutingRequest } from '../request/routing-request.ts';
 import type { Trail } from './decision.ts';
-
-/**
- * Which of two keys wins: the body `rid` (SMG), a header key, which saves reading the body, or only ever a header
- * (`--routing-key-order`).
- */
-export const KEY_ORDERS = ['rid-first', 'header-first', 'header-only'] as const;
-export type KeyOrder = (typeof KEY_ORDERS)[number];
+import { furtherHeadKey, type KeySource } from './key-sources.ts';
 
 export const ROUTING_KEY_HEADER = 'x-smg-routing-key';
 const OWN_HEADER: readonly string[] = [ROUTING_KEY_HEADER];
@@ -19,7 +13,8 @@ const OWN_HEADER: readonly string[] = [ROUTING_KEY_HEADER];
 export interface KeyRules {
   /** Sticky override on: `rid` counts, and the override strips its header keys. */
   readonly override: boolean;
-  readonly order: KeyOrder;
+  /** Where a key is looked for; the first one that is found wins. Each is there at most once. */
+  readonly sources: readonly KeySource[];
   /** Lower-case names, in order (sticky-sessions 1.3). */
   readonly headers: readonly string[];
   /** Lower-case names of the implicit keys of `consistent_hashing`, in order (sticky-sessions 3.14). */
@@ -64,16 +59,52 @@ export function keyOf(
   readHeader: HeaderKeyReader,
   trail: Trail | null,
 ): string | null {
-  const rid = rules.override && rules.order !== 'header-only' ? request.ridKey : null;
-  if (rid === null || rules.order === 'header-first') {
-    const key = readHeader(request.head, rules);
-    if (key !== null) {
-      if (trail !== null) trail.keySource = 'header';
-      return key;
-    }
+  const { sources } = rules;
+  for (let i = 0; i < sources.length; i++) {
+    const source = sources[i];
+    if (source === undefined) continue;
+    const key = headKey(source, request.head, rules, readHeader) ?? bodyKey(source, request, rules);
+    if (key === null) continue;
+    if (trail !== null) trail.keySource = source.place;
+    return key;
   }
-  if (rid !== null && trail !== null) trail.keySource = 'rid';
-  return rid;
+  return null;
+}
+
+/**
+ * The key that a source finds in the head, null for none and for a source of the body. What is no header of SMG is read
+ * alike under every policy: stripped while the override is on.
+ */
+export function headKey(
+  source: KeySource,
+  head: RequestHead,
+  rules: KeyRules,
+  readHeader: HeaderKeyReader,
+): string | null {
+  if (source.place === 'header') return readHeader(head, rules);
+  const key = furtherHeadKey(source, head);
+  return key === null || !rules.override ? key : stripLineage(key);
+}
+
+/** The key that a source finds in the body, null for none. */
+function bodyKey({ place, pointer }: KeySource, { bodyKeys }: RoutingRequest, { override }: KeyRules): string | null {
+  if (bodyKeys === null) return null;
+  if (place === 'rid') return override ? bodyKeys.rid : null;
+  if (place === 'opening') return bodyKeys.opening;
+  const key = pointer === null ? null : bodyKeys.at(pointer);
+  return key === null || !override ? key : stripLineage(key);
+}
+
+/** What `prefix_hash` hashes instead of a prompt: any key but a `rid`, whose header is not stripped either, as in SMG. */
+export function prefixKeyOf(request: RoutingRequest, rules: KeyRules): string | null {
+  const { sources } = rules;
+  for (let i = 0; i < sources.length; i++) {
+    const source = sources[i];
+    if (source === undefined || source.place === 'rid') continue;
+    const key = headKey(source, request.head, rules, readRawListedKey) ?? bodyKey(source, request, rules);
+    if (key !== null) return key;
+  }
+  return null;
 }
 
 /** The key under which a request counts as in flight, the same under every policy (sticky-sessions 2.6). */

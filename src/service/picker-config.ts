@@ -3,10 +3,11 @@ import type { Settings } from '../config/load-settings.ts';
 import type { PickerConfig } from '../picker/picker.ts';
 import type { PinStore } from '../pins/pin-store.ts';
 import type { AssignmentMode } from '../routing/assignment.ts';
+import { bodyMembersFor, keySources } from '../routing/key-sources.ts';
 import type { GatewayPolicy, ModelPolicies } from '../routing/model-policies.ts';
 import { BUCKET_DEFAULTS, type PolicyOptions } from '../routing/policy-parameters.ts';
 import { createRouter } from '../routing/router.ts';
-import type { KeyOrder, KeyRules } from '../routing/routing-keys.ts';
+import type { KeyRules } from '../routing/routing-keys.ts';
 
 export function pickerConfigOf(settings: Settings, pins: PinStore, policies: ModelPolicies): PickerConfig {
   const keys = keyRulesOf(settings);
@@ -24,7 +25,7 @@ export function pickerConfigOf(settings: Settings, pins: PinStore, policies: Mod
       shed: settings.smgCompat === '1.11' || settings.workerOverloadShed,
       learnFromPins: settings.learnFromPins,
     }),
-    readsRid: keys.override && keys.order !== 'header-only',
+    bodyMembers: bodyMembersFor(keys.sources),
     maxPayloadBytes: settings.maxPayloadSize,
     requestIdHeaders: settings.requestIdHeaders,
     errorStyle: settings.errorStyle,
@@ -83,7 +84,7 @@ function keyRulesOf(settings: Settings): KeyRules {
   const newer = settings.smgCompat === '1.13';
   return {
     override: settings.routingKeyOverride,
-    order: keyOrderOf(settings.routingKeySources),
+    sources: keySources(settings.routingKeySources),
     headers: settings.routingKeyHeaders,
     implicitHeaders: settings.implicitKeys,
     implicitBlocks: !newer,
@@ -95,12 +96,4 @@ function keyRulesOf(settings: Settings): KeyRules {
 function aliasAndModel(text: string): [string, string] {
   const at = text.indexOf('=');
   return [text.slice(0, at), text.slice(at + 1)];
-}
-
-/** The order of the two extractors there are (decisions 39). */
-function keyOrderOf(sources: readonly string[]): KeyOrder {
-  const rid = sources.indexOf('rid');
-  if (rid < 0) return 'header-only';
-  const headers = sources.indexOf('headers');
-  return headers >= 0 && headers < rid ? 'header-first' : 'rid-first';
 }

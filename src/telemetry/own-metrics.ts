@@ -1,5 +1,5 @@
 /** The service's own metrics (interface 11, envoy 1 rule 25). */
-import { CACHE_INDEX_BRANCHES } from '../routing/decision.ts';
+import { CACHE_INDEX_BRANCHES, KEY_PLACES } from '../routing/decision.ts';
 import type { HttpErrorCode } from '../util/error-codes.ts';
 import { counter, gauge, histogram, label } from './definition.ts';
 
@@ -116,6 +116,12 @@ export const OWN_METRICS = {
     'smg_envoy_cache_index_branch_total',
     'Decisions of the cache_aware policy without its trees: by the hash index, or by load alone under KV pressure.',
     [label('branch', CACHE_INDEX_BRANCHES)],
+  ),
+
+  routingKeyPlaces: counter(
+    'smg_envoy_routing_key_source_total',
+    'Keyed decisions of the sticky override, by the source of --routing-key-sources that had the key; header is headers.',
+    [label('source', KEY_PLACES)],
   ),
 
   pins: gauge('smg_envoy_pins', 'Sticky keys remembered, by store.', [store]),

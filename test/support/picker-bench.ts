@@ -10,10 +10,10 @@ import { MemoryPinStore } from '../../src/pins/memory-pin-store.ts';
 import type { PinStore } from '../../src/pins/pin-store.ts';
 import { RequestIds } from '../../src/request/request-id.ts';
 import type { AssignmentMode } from '../../src/routing/assignment.ts';
+import { bodyMembersFor } from '../../src/routing/key-sources.ts';
 import type { ModelPolicies } from '../../src/routing/model-policies.ts';
 import type { PolicyName } from '../../src/routing/policy-name.ts';
 import { createRouter, type Router, type RouterOptions } from '../../src/routing/router.ts';
-import type { KeyRules } from '../../src/routing/routing-keys.ts';
 import { createLog, type LogLevel } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { InFlightLedger } from '../../src/workers/in-flight-ledger.ts';
@@ -21,14 +21,14 @@ import { Registry } from '../../src/workers/registry.ts';
 import type { Worker } from '../../src/workers/worker.ts';
 import { parseWorkerSpec } from '../../src/workers/worker-spec.ts';
 import { type HeadParts, headOf } from './head.ts';
-import { modelPolicies, policyOptions, ROUTER_DEFAULTS, SMG_KEYS } from './routing.ts';
+import { type KeyParts, keyRules, modelPolicies, policyOptions, ROUTER_DEFAULTS } from './routing.ts';
 
 export const FACTS: StreamFacts = { periodicLogMs: 10_000, endpointPicker: false };
 
 export interface PickerBenchOptions {
   readonly policy?: PolicyName;
   readonly mode?: AssignmentMode;
-  readonly keys?: Partial<KeyRules>;
+  readonly keys?: KeyParts;
   readonly pins?: (local: MemoryPinStore) => PinStore;
   readonly config?: Partial<PickerConfig>;
   readonly routing?: Partial<Omit<RouterOptions, 'policies' | 'pins' | 'keys'>>;
@@ -56,7 +56,7 @@ export class PickerBench {
 
   constructor(options: PickerBenchOptions = {}) {
     this.pins = options.pins?.(this.local) ?? this.local;
-    const keys = { ...SMG_KEYS, ...options.keys };
+    const keys = keyRules(options.keys);
     const manualMode = options.mode ?? 'random';
     this.policies = modelPolicies(options.policy ?? 'round_robin', policyOptions({ keys, manualMode }));
     this.registry.subscribe((snapshot) => this.policies.follow(snapshot));
@@ -73,7 +73,7 @@ export class PickerBench {
     const onFailure = (error: unknown): void => void this.failures.push(error);
     this.config = {
       router: options.router?.(router) ?? router,
-      readsRid: keys.override && keys.order !== 'header-only',
+      bodyMembers: bodyMembersFor(keys.sources),
       maxPayloadBytes: 1000,
       requestIdHeaders: SETTINGS.requestIdHeaders.default,
       errorStyle: null,

@@ -1,8 +1,13 @@
 import { MemoryPinStore } from '../../src/pins/memory-pin-store.ts';
+import { type BodyKeys, ScannedKeys } from '../../src/request/body-keys.ts';
+import { bodyMembersAnd } from '../../src/request/body-members.ts';
+import { scanObject } from '../../src/request/json-scanner.ts';
 import { NO_PROMPT, type Prompt } from '../../src/request/prompt.ts';
+import { GOES_ON } from '../../src/request/prompt-text.ts';
 import type { RoutingRequest } from '../../src/request/routing-request.ts';
 import type { AssignmentMode } from '../../src/routing/assignment.ts';
 import type { Decision, Outcome } from '../../src/routing/decision.ts';
+import { type KeyOrder, keySources, SOURCES_OF_ORDER } from '../../src/routing/key-sources.ts';
 import { ModelPolicies } from '../../src/routing/model-policies.ts';
 import { createPolicy } from '../../src/routing/policies/create-policy.ts';
 import type { Policy } from '../../src/routing/policy.ts';
@@ -16,12 +21,22 @@ import { headOf } from './head.ts';
 
 export const SMG_KEYS: KeyRules = {
   override: true,
-  order: 'rid-first',
+  sources: keySources(SOURCES_OF_ORDER['rid-first']),
   headers: ['x-smg-routing-key'],
   implicitHeaders: ['authorization', 'x-forwarded-for', 'cookie'],
   implicitBlocks: true,
   manualReadsList: false,
 };
+
+/** Key rules in words: an order by its name, or sources as an operator writes them. */
+export interface KeyParts extends Partial<Omit<KeyRules, 'sources'>> {
+  readonly order?: KeyOrder;
+  readonly sources?: readonly string[];
+}
+
+export function keyRules({ order = 'rid-first', sources = SOURCES_OF_ORDER[order], ...rest }: KeyParts = {}): KeyRules {
+  return { ...SMG_KEYS, ...rest, sources: keySources(sources) };
+}
 
 /** Policy options with SMG's struct defaults. */
 export function policyOptions(overrides: Partial<PolicyOptions> = {}): PolicyOptions {
@@ -37,6 +52,16 @@ export interface RequestParts {
   readonly headers?: readonly (readonly [string, string | Uint8Array])[];
   readonly model?: string;
   readonly prompt?: Partial<Prompt>;
+  readonly path?: string;
+  /** The body of a chat request, in which keys are looked for. */
+  readonly body?: unknown;
+}
+
+function bodyKeysOf({ rid, body }: RequestParts): BodyKeys | null {
+  if (body === undefined) return rid === undefined ? null : { rid, at: () => null, opening: null };
+  const names = Object.keys(body as object);
+  const scan = scanObject(Buffer.from(JSON.stringify(body)), bodyMembersAnd([...names, ...GOES_ON]));
+  return new ScannedKeys('chat', scan, rid ?? null);
 }
 
 export function makeRequest(parts: RequestParts = {}): RoutingRequest {
@@ -44,9 +69,9 @@ export function makeRequest(parts: RequestParts = {}): RoutingRequest {
   if (parts.key !== undefined) headers.push(['x-smg-routing-key', parts.key]);
   if (parts.target !== undefined) headers.push(['x-smg-target-worker', parts.target]);
   return {
-    head: headOf({ headers }),
+    head: headOf({ headers, ...(parts.path === undefined ? {} : { path: parts.path }) }),
     model: parts.model ?? '',
-    ridKey: parts.rid ?? null,
+    bodyKeys: bodyKeysOf(parts),
     prompt: { ...NO_PROMPT, ...parts.prompt },
   };
 }
@@ -72,7 +97,7 @@ export const ROUTER_DEFAULTS = {
 
 export interface DriverOptions extends Partial<Omit<RouterOptions, 'policies' | 'pins' | 'keys'>> {
   readonly policy?: PolicyName | Policy;
-  readonly keys?: Partial<KeyRules>;
+  readonly keys?: KeyParts;
   /** Of the override and of `manual`. */
   readonly mode?: AssignmentMode;
   readonly random?: Random;
@@ -92,7 +117,7 @@ export class RouterDriver {
     this.fleet = fleet;
     this.#random = options.random ?? (() => 0);
     this.pins = new MemoryPinStore({ maxPins: options.maxPins ?? 1000 });
-    const keys = { ...SMG_KEYS, ...options.keys };
+    const keys = keyRules(options.keys);
     const manualMode = options.mode ?? 'random';
     this.#policies = modelPolicies(options.policy ?? 'round_robin', policyOptions({ keys, manualMode }));
     this.router = createRouter({

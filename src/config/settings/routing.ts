@@ -1,6 +1,6 @@
 import { ASSIGNMENT_MODES } from '../../routing/assignment.ts';
+import { KEY_ORDERS, KEY_SOURCE_FORM, type KeyOrder, parseKeySource } from '../../routing/key-sources.ts';
 import { POLICY_NAMES, type PolicyName, policyNameOf } from '../../routing/policy-name.ts';
-import { KEY_ORDERS, type KeyOrder } from '../../routing/routing-keys.ts';
 import { FAILBACKS, type Failback } from '../../routing/stickiness.ts';
 import { available, later, type SettingType } from '../setting.ts';
 import { bool, choice, int, list, optional, real, TIMER_SECS, text, U32 } from '../setting-types.ts';
@@ -11,11 +11,8 @@ export function policyChoice<const V extends PolicyName>(names: readonly V[]): S
   return choice(names, (word) => policyNameOf(word) ?? word);
 }
 
-const keySource = text(
-  'rid or headers (later: cookie:NAME, query:NAME or body:/json/pointer)',
-  (value) => /^(rid|headers|(cookie|query):[^\s,:]+|body:\/[^\s,]*)$/.test(value),
-  'source',
-);
+/** Neither blanks nor commas, which separate the sources. */
+const keySource = text(KEY_SOURCE_FORM, (value) => !/[\s,]/.test(value) && parseKeySource(value) !== null, 'source');
 
 /** How a worker is chosen, and how conversations stay with theirs (policies 7, sticky-sessions 1.3 and 3.11). */
 export const ROUTING_SETTINGS = {
@@ -74,12 +71,9 @@ export const ROUTING_SETTINGS = {
             : null,
     }),
     default: ['rid', 'headers'],
-    help: 'where the key is looked for, in this order; headers must be among them',
+    help: 'where the key is looked for, in this order',
     group: 'Sticky sessions',
     reload: 'live',
-    unavailable: (items) =>
-      items.find((item) => item !== 'rid' && item !== 'headers') ??
-      (items.includes('headers') ? null : 'rid without headers'),
   }),
   assignmentMode: available({
     type: optional(choice(ASSIGNMENT_MODES)),
