@@ -21,16 +21,14 @@ export function headerKey(head: RequestHead, names: readonly string[]): string |
 
 /**
  * Implicit key of `consistent_hashing`: the first name of `names` that is present decides. If R-ASCII rejects its value
- * there is no key; the names after it are not tried (sticky-sessions 3.14), unless `blocks` is false (smg-observed 2).
+ * there is no key; the names after it are not tried (sticky-sessions 3.14).
  *
  * @param names lower-case header names, in order
  */
-export function implicitKey(head: RequestHead, names: readonly string[], blocks: boolean): string | null {
+export function implicitKey(head: RequestHead, names: readonly string[]): string | null {
   for (let i = 0; i < names.length; i++) {
     const value = head.first(names[i] ?? '');
-    if (value === undefined) continue;
-    const key = readAscii(value);
-    if (key !== null || blocks) return key;
+    if (value !== undefined) return readAscii(value);
   }
   return null;
 }

@@ -91,7 +91,8 @@ describe('smg-observed 2 manual since SMG 1.12', () => {
     { headers: [['x-conv', 'c_t1']], pin: 'manual:s:c_t1' },
     { headers: [['x-conv', 'clé']], pin: 'manual:s:clé' },
     { headers: [['x-conv', 'k'.repeat(129)]], pin: null },
-    { headers: [['x-smg-routing-key', 'c']], pin: null },
+    { headers: [['x-smg-routing-key', 'c']], pin: 'manual:s:c' },
+    { headers: [['x-smg-routing-key', 'k'.repeat(129)]], pin: null },
   ] satisfies { headers: RequestParts['headers']; pin: string | null }[])('$headers: $pin', ({ headers, pin }) => {
     expect(drive({ policy: 'manual', keys }).place({ headers }).pinKey).toBe(pin);
   });

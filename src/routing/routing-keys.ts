@@ -19,9 +19,7 @@ export interface KeyRules {
   readonly headers: readonly string[];
   /** Lower-case names of the implicit keys of `consistent_hashing`, in order (sticky-sessions 3.14). */
   readonly implicitHeaders: readonly string[];
-  /** An implicit header without a usable value hides those after it; SMG until 1.12 (smg-observed 2). */
-  readonly implicitBlocks: boolean;
-  /** `manual` reads `headers` instead of its own header; SMG from 1.12 on (smg-observed 2). */
+  /** `manual` reads as `consistent_hashing` does instead of its own header alone; SMG from 1.12 on (smg-observed 2). */
   readonly manualReadsList: boolean;
 }
 
@@ -40,17 +38,17 @@ export const readManualKey: HeaderKeyReader = (head) => {
   return value === undefined ? null : readAscii(value);
 };
 
-/** The configured list, never stripped: `manual` in newer releases of SMG. */
+/** The configured list, never stripped: what `prefix_hash` hashes. */
 const readRawListedKey: HeaderKeyReader = (head, rules) => headerKey(head, rules.headers);
-
-/** How `manual` reads its key under these rules. */
-export function manualReader({ manualReadsList }: KeyRules): HeaderKeyReader {
-  return manualReadsList ? readRawListedKey : readManualKey;
-}
 
 /** `consistent_hashing`: the configured list, then its own header, never stripped. */
 export const readRingKey: HeaderKeyReader = (head, rules) =>
-  headerKey(head, rules.headers) ?? headerKey(head, OWN_HEADER);
+  readRawListedKey(head, rules) ?? headerKey(head, OWN_HEADER);
+
+/** How `manual` reads its key under these rules. */
+export function manualReader({ manualReadsList }: KeyRules): HeaderKeyReader {
+  return manualReadsList ? readRingKey : readManualKey;
+}
 
 /** The key of a request, null when it has none. Where it came from goes to `trail`, if there is one. */
 export function keyOf(
@@ -114,7 +112,5 @@ export function loadKeyOf(request: RoutingRequest, rules: KeyRules): string | nu
 
 /** The key that places a request on the ring: a routing key, else an implicit one (sticky-sessions 3.14). */
 export function ringKeyOf(request: RoutingRequest, rules: KeyRules): string | null {
-  return (
-    keyOf(request, rules, readRingKey, null) ?? implicitKey(request.head, rules.implicitHeaders, rules.implicitBlocks)
-  );
+  return keyOf(request, rules, readRingKey, null) ?? implicitKey(request.head, rules.implicitHeaders);
 }

@@ -71,13 +71,10 @@ describe('policies 7 the policy of the settings', () => {
 
 describe('decisions 33 --smg-compat in routing', () => {
   it.each([
-    { flags: '', blocks: true, list: false },
-    { flags: '--smg-compat 1.13', blocks: false, list: true },
-  ])('"$flags": an implicit header blocks $blocks, manual reads the list $list', ({ flags, blocks, list }) => {
-    expect(gatewayPolicyOf(settingsOf(flags)).options.keys).toMatchObject({
-      implicitBlocks: blocks,
-      manualReadsList: list,
-    });
+    { flags: '', list: false },
+    { flags: '--smg-compat 1.13', list: true },
+  ])('"$flags": manual reads the list $list', ({ flags, list }) => {
+    expect(gatewayPolicyOf(settingsOf(flags)).options.keys).toMatchObject({ manualReadsList: list });
   });
 
   it.each([

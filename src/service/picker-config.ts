@@ -81,14 +81,12 @@ function manualModeOf({ policyAssignmentMode }: Settings): AssignmentMode {
 }
 
 function keyRulesOf(settings: Settings): KeyRules {
-  const newer = settings.smgCompat === '1.13';
   return {
     override: settings.routingKeyOverride,
     sources: keySources(settings.routingKeySources),
     headers: settings.routingKeyHeaders,
     implicitHeaders: settings.implicitKeys,
-    implicitBlocks: !newer,
-    manualReadsList: newer,
+    manualReadsList: settings.smgCompat === '1.13',
   };
 }
 

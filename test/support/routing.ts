@@ -24,7 +24,6 @@ export const SMG_KEYS: KeyRules = {
   sources: keySources(SOURCES_OF_ORDER['rid-first']),
   headers: ['x-smg-routing-key'],
   implicitHeaders: ['authorization', 'x-forwarded-for', 'cookie'],
-  implicitBlocks: true,
   manualReadsList: false,
 };
 
