@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -12,21 +12,22 @@ const supportFolder = dirname(fileURLToPath(import.meta.url));
 const requirementsFile = join(supportFolder, 'python-requirements.txt');
 const cacheFolder = join(dirname(dirname(supportFolder)), '.cache', 'python');
 
-/** A Python that has the packages of `python-requirements.txt`, when it is run with `PYTHONPATH` set to `pythonPath`. */
+/** A Python that has the packages asked for, when it is run with `PYTHONPATH` set to `pythonPath`. */
 export interface Python {
   readonly interpreter: string;
   readonly pythonPath: string;
 }
 
 /**
- * Installs the pinned packages unless the cache has them. The cache key covers the pins and the interpreter; the folder
- * appears by rename, so that test files running at once do not see half of it.
+ * Installs the pinned packages (those of `python-requirements.txt` when none are given) without their dependencies, unless
+ * the cache has them. The cache key covers the pins and the interpreter; the folder appears by rename, so that test files
+ * running at once do not see half of it.
  *
  * @throws when there is no Python 3 with pip, or a package cannot be fetched
  */
-export async function ensurePython(): Promise<Python> {
+export async function ensurePython(pins?: string): Promise<Python> {
   const interpreter = process.env['PYTHON'] ?? 'python3';
-  const requirements = await readFile(requirementsFile, 'utf8');
+  const requirements = pins ?? (await readFile(requirementsFile, 'utf8'));
   const { stdout: build } = await run(interpreter, [
     '-c',
     'import sys, sysconfig; print(sys.version, sysconfig.get_platform())',
@@ -34,30 +35,24 @@ export async function ensurePython(): Promise<Python> {
 
   const key = createHash('sha256').update(requirements).update(build).digest('hex').slice(0, 16);
   const pythonPath = join(cacheFolder, key);
-  if (!existsSync(pythonPath)) await install(interpreter, pythonPath);
+  if (!existsSync(pythonPath)) await install(interpreter, requirements, pythonPath);
   return { interpreter, pythonPath };
 }
 
-async function install(interpreter: string, target: string): Promise<void> {
+async function install(interpreter: string, requirements: string, target: string): Promise<void> {
   await mkdir(cacheFolder, { recursive: true });
   const partial = await mkdtemp(join(cacheFolder, 'partial-'));
+  const file = `${partial}.txt`;
   try {
-    await run(interpreter, [
-      '-m',
-      'pip',
-      'install',
-      '--quiet',
-      '--no-deps',
-      '--target',
-      partial,
-      '-r',
-      requirementsFile,
-    ]);
+    await writeFile(file, requirements);
+    const what = ['--quiet', '--no-deps', '--target', partial, '-r', file];
+    await run(interpreter, ['-m', 'pip', 'install', ...what]);
     await rename(partial, target).catch((error: unknown) => {
       if (!existsSync(target)) throw error;
     });
   } finally {
     await rm(partial, { recursive: true, force: true });
+    await rm(file, { force: true });
   }
 }
 

@@ -41,6 +41,26 @@ export interface Stack {
   close(): Promise<void>;
 }
 
+/** The built service and a real Envoy before it, with the configuration that our own command prints. */
+export interface Front {
+  readonly envoy: EnvoyHandle;
+  readonly service: ServiceProcess;
+  /** Health of each endpoint of the worker cluster as Envoy itself sees it, by `ip:port`; `healthy` when it gets traffic. */
+  endpoints(): Promise<ReadonlyMap<string, string>>;
+  close(): Promise<void>;
+}
+
+export interface FrontOptions {
+  /** Flags of `serve`, which `envoy-config` gets too. */
+  readonly settings: readonly string[];
+  /** Further flags of `envoy-config`. */
+  readonly envoyFlags?: readonly string[];
+  /** Worker threads of Envoy, 1 when unset. */
+  readonly concurrency?: number;
+  /** How many workers the service knows at least, once it is up. */
+  readonly known: number;
+}
+
 /** Probes each second, and one probe decides. */
 export const FAST_HEALTH: readonly string[] = [
   ...['--health-check-interval-secs', '1', '--health-check-timeout-secs', '1'],
@@ -85,37 +105,57 @@ async function start(
     writeConfig(options.config(sim.urls));
     settings.push('--config', file);
   }
-  const service = await ServiceProcess.start(settings);
-  closers.push(() => service.stop(1_000));
-
-  const listen = `127.0.0.1:${await freePort()}`;
-  const envoyAdmin = `127.0.0.1:${await freePort()}`;
-  const own = ['--grpc-port', String(service.grpcPort), '--listen', listen, '--admin-listen', envoyAdmin];
-  const envoy = await startEnvoy(await envoyConfig([...settings, ...own, ...envoyFlags]), {
+  const front = await startFront({
+    settings,
+    envoyFlags,
     concurrency: options.concurrency ?? 1,
+    known: known.length,
   });
-  closers.push(() => envoy.stop());
-
-  const stack: Stack = {
+  closers.push(() => front.close());
+  const { service, envoy, endpoints } = front;
+  return {
     url: envoy.url,
     envoy,
     sim,
     service,
     writeConfig,
-    endpoints: async () => readEndpoints((await ask(envoy.adminUrl, { path: '/clusters?format=json' })).json),
+    endpoints,
     envoyStat: async (name) => {
       const found = (await ask(envoy.adminUrl, { path: `/stats?filter=^${name.replaceAll('.', '\\.')}$` })).text;
       return Number(found.split(': ')[1] ?? 0);
     },
     close,
   };
-  await until(async () => {
-    const workers: { url: string; status: string }[] = (await service.admin('/workers')).json.workers;
-    const seen = await stack.endpoints();
-    const served = workers.filter(({ url, status }) => status === 'ready' && seen.get(url.slice(7)) === 'healthy');
-    return served.length === workers.length && served.length >= known.length;
-  }, 'every worker is ready at the service and healthy at Envoy');
-  return stack;
+}
+
+/** Starts service and Envoy; resolves when each worker is ready at the service and healthy at Envoy, so that any may be picked. */
+export async function startFront(options: FrontOptions): Promise<Front> {
+  const { settings, envoyFlags = [], concurrency = 1, known } = options;
+  const service = await ServiceProcess.start(settings);
+  let envoy: EnvoyHandle | undefined;
+  const close = async (): Promise<void> => {
+    await envoy?.stop();
+    await service.stop(1_000);
+  };
+  try {
+    const listen = `127.0.0.1:${await freePort()}`;
+    const envoyAdmin = `127.0.0.1:${await freePort()}`;
+    const own = ['--grpc-port', String(service.grpcPort), '--listen', listen, '--admin-listen', envoyAdmin];
+    const running = await startEnvoy(await envoyConfig([...settings, ...own, ...envoyFlags]), { concurrency });
+    envoy = running;
+    const endpoints = async (): Promise<ReadonlyMap<string, string>> =>
+      readEndpoints((await ask(running.adminUrl, { path: '/clusters?format=json' })).json);
+    await until(async () => {
+      const workers: { url: string; status: string }[] = (await service.admin('/workers')).json.workers;
+      const seen = await endpoints();
+      const served = workers.filter(({ url, status }) => status === 'ready' && seen.get(url.slice(7)) === 'healthy');
+      return served.length === workers.length && served.length >= known;
+    }, 'every worker is ready at the service and healthy at Envoy');
+    return { envoy: running, service, endpoints, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 /** What `smg-envoy envoy-config` prints for these flags. */
