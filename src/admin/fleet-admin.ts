@@ -1,4 +1,4 @@
-import type { AddOutcome, DrainOutcome } from '../workers/registry.ts';
+import type { AddOutcome, DrainOutcome } from '../workers/fleet-changes.ts';
 import type { SnapshotSource } from '../workers/snapshot-source.ts';
 import type { Worker, WorkerSource } from '../workers/worker.ts';
 import type { ProbeReport } from '../workers/worker-instance.ts';

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { Log } from '../telemetry/log.ts';
-import type { DrainOutcome } from '../workers/registry.ts';
+import type { DrainOutcome } from '../workers/fleet-changes.ts';
 import { parseWorkerSpec, patchWorkerSpec, type SpecResult } from '../workers/worker-spec.ts';
 import { errorResponse } from './error-response.ts';
 import type { FleetAdmin } from './fleet-admin.ts';

@@ -68,6 +68,11 @@ export function fleetObserver(metrics: Metrics, log: Log): FleetObserver {
       if (worker.breaker === 'open') log.warn('circuit breaker opened: the worker keeps failing', fields);
       else log.info(worker.breaker === 'closed' ? 'circuit breaker closed' : 'circuit breaker half-opened', fields);
     },
+    ranksTold: (worker, size) => {
+      const fields = { worker: worker.url, count: size ?? 1 };
+      if (size === null) log.warn('the engine tells no data-parallel ranks; it is one worker', fields);
+      else log.info('the engine has told its data-parallel ranks', fields);
+    },
     added: (worker) => log.info('worker added', { worker: worker.id, source: worker.source }),
     removed: (worker) => log.info('worker removed', { worker: worker.id }),
   };

@@ -8,6 +8,12 @@ export interface FleetObserver {
   statusChanged(worker: Worker, previous: WorkerStatus): void;
   /** The worker's circuit breaker is in another state than `previous`. */
   breakerChanged(worker: Worker, previous: BreakerState): void;
+  /**
+   * The engine of a worker was asked how many data-parallel ranks it has.
+   *
+   * @param size 1 or more; null when it tells none
+   */
+  ranksTold(worker: Worker, size: number | null): void;
   /** The worker is in the fleet from now on. */
   added(worker: Worker): void;
   /** The worker has left the fleet. */
@@ -18,6 +24,7 @@ export const SILENT_OBSERVER: FleetObserver = {
   probed: () => {},
   statusChanged: () => {},
   breakerChanged: () => {},
+  ranksTold: () => {},
   added: () => {},
   removed: () => {},
 };

@@ -1,5 +1,6 @@
 import type { Pool, WorkerSnapshot } from './snapshot.ts';
 import type { Worker } from './worker.ts';
+import { rankId } from './worker-url.ts';
 
 /** A worker as the builder of snapshots takes it. */
 export interface FleetEntry {
@@ -18,6 +19,7 @@ export class FleetSnapshot implements WorkerSnapshot {
   readonly workers: readonly Worker[];
   readonly models: readonly string[];
   readonly uniform: boolean;
+  readonly ranked: boolean;
   readonly soleModel: string;
   readonly #byId: ReadonlyMap<string, Worker>;
   readonly #byAddress: ReadonlyMap<string, Worker>;
@@ -51,6 +53,7 @@ export class FleetSnapshot implements WorkerSnapshot {
     this.models = listedByReady(everyone);
     const common = commonModels(regular);
     this.uniform = common !== null;
+    this.ranked = this.workers.some((worker) => worker.rank !== null);
     this.soleModel = common?.length === 1 ? (common[0] ?? '') : '';
   }
 
@@ -69,8 +72,10 @@ export class FleetSnapshot implements WorkerSnapshot {
     return this.#byId.get(id);
   }
 
-  byAddress(address: string): Worker | undefined {
-    return this.#byAddress.get(address);
+  byAddress(address: string, rank: number | null = null): Worker | undefined {
+    const first = this.#byAddress.get(address);
+    if (rank === null || first === undefined) return first;
+    return this.#byAddress.get(rankId(address, rank)) ?? first;
   }
 
   pool(model: string): Pool | undefined {
@@ -99,10 +104,14 @@ function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
   return a.length === b.length && a.every((item, index) => item === b[index]);
 }
 
+/** By `ip:port`, and ranks by `ip:port@rank` too. */
 function firstByAddress(workers: readonly Worker[]): ReadonlyMap<string, Worker> {
   const byAddress = new Map<string, Worker>();
   for (const worker of workers) {
-    if (worker.address !== '' && !byAddress.has(worker.address)) byAddress.set(worker.address, worker);
+    const { address, rank } = worker;
+    if (address === '') continue;
+    if (!byAddress.has(address)) byAddress.set(address, worker);
+    if (rank !== null && !byAddress.has(rankId(address, rank))) byAddress.set(rankId(address, rank), worker);
   }
   return byAddress;
 }

@@ -1,6 +1,7 @@
 import { canonicalAddress, splitAddress } from './address.ts';
 import { askWorker } from './ask-worker.ts';
 import type { ConcurrencyGate } from './concurrency-gate.ts';
+import { askDpSize, SERVER_INFO_MAX_BYTES, SERVER_INFO_TIMEOUT_MS } from './dp-size.ts';
 import { effectiveHealth, type HealthSettings } from './health-settings.ts';
 import type { HttpResult } from './http-get.ts';
 import { MODELS_MAX_BYTES, MODELS_PATH, MODELS_TIMEOUT_MS, readModels } from './model-probe.ts';
@@ -76,10 +77,19 @@ export class ProbeLoop {
     if (delayMs !== null && !this.#closed) this.#next(delayMs);
   }
 
-  /** Health checks off: asks for the models, then the worker is ready for good. */
+  /** Health checks off: asks for ranks and models, then the worker is ready for good. */
   async #admit(): Promise<number | null> {
+    const at = Date.now();
+    const started = performance.now();
+    const problem = this.#instance.awaitsRanks ? await this.#askRanks() : null;
+    if (this.#closed) return null;
+    if (problem !== null) {
+      const report = { at, ok: false, detail: problem, durationMs: performance.now() - started };
+      this.#context.registry.probed(this.#instance, report, this.#health, false);
+      return this.#delayAfterProbe();
+    }
     const deadline = performance.now() + MODELS_TIMEOUT_MS;
-    while (!this.#closed && this.#needsModels) {
+    while (!this.#closed && this.#needsModels(false)) {
       const leftMs = deadline - performance.now();
       if (leftMs <= 0) {
         this.#context.registry.modelsAnswered(this.#instance, []);
@@ -100,9 +110,14 @@ export class ProbeLoop {
     let ok = result.kind === 'answer' && result.status >= 200 && result.status < 300;
     const durationMs = performance.now() - started;
     // A worker that comes back may be another engine: it is asked again.
-    const returning = this.spec.models.length === 0 && isOut(this.#instance.health.status);
+    const returning = isOut(this.#instance.health.status);
     let detail = describe(result);
-    if (ok && (this.#needsModels || returning) && !(await this.#askModels(MODELS_TIMEOUT_MS))) {
+    const problem = ok && this.#needsRanks(returning) ? await this.#askRanks() : null;
+    if (problem !== null) {
+      ok = false;
+      detail = problem;
+    }
+    if (ok && this.#needsModels(returning) && !(await this.#askModels(MODELS_TIMEOUT_MS))) {
       ok = false;
       detail = 'connection lost when asked for models';
     }
@@ -114,8 +129,12 @@ export class ProbeLoop {
     return this.#delayAfterProbe();
   }
 
-  get #needsModels(): boolean {
-    return !this.#instance.modelsKnown;
+  #needsModels(returning: boolean): boolean {
+    return !this.#instance.modelsKnown || (returning && this.spec.models.length === 0);
+  }
+
+  #needsRanks(returning: boolean): boolean {
+    return this.#instance.awaitsRanks || (returning && this.#instance.asksRanks);
   }
 
   /**
@@ -138,12 +157,21 @@ export class ProbeLoop {
     return delayMs;
   }
 
+  /** Why the ranks of the engine are not known, null when they are. Where there are several, this loop is closed by then. */
+  async #askRanks(): Promise<string | null> {
+    const answer = await askDpSize((path) => this.#get(path, SERVER_INFO_TIMEOUT_MS, SERVER_INFO_MAX_BYTES));
+    if (answer.kind === 'unknown') return answer.reason;
+    if (!this.#closed)
+      this.#context.registry.ranksAnswered(this.#instance, answer.kind === 'size' ? answer.size : null);
+    return null;
+  }
+
   /** False when the worker could not be asked. A list it gave before outlives an answer without one. */
   async #askModels(timeoutMs: number): Promise<boolean> {
     const answer = readModels(await this.#get(MODELS_PATH, timeoutMs, MODELS_MAX_BYTES));
     if (this.#closed || answer.kind === 'unreachable') return false;
     if (answer.kind === 'list') this.#context.registry.modelsAnswered(this.#instance, answer.models);
-    else if (this.#needsModels) this.#context.registry.modelsAnswered(this.#instance, []);
+    else if (!this.#instance.modelsKnown) this.#context.registry.modelsAnswered(this.#instance, []);
     return true;
   }
 

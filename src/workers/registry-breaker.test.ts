@@ -197,6 +197,7 @@ it('the observer is told of each change, with the state before', () => {
       probed: () => {},
       statusChanged: () => {},
       breakerChanged: ({ id, breaker }, previous) => told.push(`${id} ${previous} -> ${breaker}`),
+      ranksTold: () => {},
       added: () => {},
       removed: () => {},
     },

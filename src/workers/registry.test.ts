@@ -299,6 +299,7 @@ describe('observer', () => {
       probed: (worker, ok) => told.push(`probed ${worker.type} ${ok}`),
       statusChanged: (worker, previous) => told.push(`${previous} -> ${worker.status}`),
       breakerChanged: (worker, previous) => told.push(`${previous} -> ${worker.breaker}`),
+      ranksTold: (worker, size) => told.push(`${worker.id} has ${size} ranks`),
       added: () => told.push('added'),
       removed: () => told.push('removed'),
     };

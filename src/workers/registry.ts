@@ -1,8 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type BreakerRules, DEFAULT_BREAKER, type Outcome } from './breaker.ts';
 import { BreakerTimers } from './breaker-timers.ts';
+import { Drains } from './drains.ts';
+import type { AddOutcome, DrainOutcome, SourceChanges } from './fleet-changes.ts';
 import { type FleetObserver, SILENT_OBSERVER } from './fleet-observer.ts';
 import { FleetSnapshot } from './fleet-snapshot.ts';
+import { InstanceTable } from './instance-table.ts';
+import { rankSpecs } from './ranks.ts';
 import type { WorkerSnapshot } from './snapshot.ts';
 import type { JudgedSource } from './snapshot-source.ts';
 import { afterProbe, type HealthThresholds, PENDING } from './status-machine.ts';
@@ -20,29 +24,9 @@ export interface RegistryOptions {
   readonly observer?: FleetObserver;
   /** `--cb-*` */
   readonly breaker?: BreakerRules;
+  /** `--dp-aware`: the engine of a worker without a declared rank says whether it is one worker or one for each rank. */
+  readonly dpAware?: boolean;
 }
-
-/** What adding a worker came to; `exists` names the worker that is there, even while it drains. */
-export interface AddOutcome {
-  readonly kind: 'added' | 'exists';
-  readonly worker: Worker;
-}
-
-/** `removing`: on its way out, which nothing but its source can take back. */
-export type DrainOutcome = 'ok' | 'unknown' | 'removing';
-
-/** Ids that a read of a whole source changed; `conflicts` belong to another source and stay as they are. */
-export interface SourceChanges {
-  readonly added: readonly string[];
-  readonly updated: readonly string[];
-  readonly removed: readonly string[];
-  readonly conflicts: readonly string[];
-}
-
-/** How often a removal looks whether its last request has ended. */
-const SETTLE_POLL_MS = 50;
-/** Longest delay of a Node timer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Owner of the fleet. Every change makes a new snapshot before the call returns.
@@ -50,13 +34,12 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
  * Order is registration order; replacing a worker moves it to the end, updating leaves it in place (policies 2.4).
  */
 export class Registry implements JudgedSource {
-  readonly #drainSettleMs: number;
-  readonly #drainDeadlineMs: number;
   readonly #removeFailed: boolean;
   readonly #observer: FleetObserver;
   readonly #breakerRules: BreakerRules;
-  readonly #instances = new Map<string, WorkerInstance>();
-  readonly #drainTimers = new Map<WorkerInstance, NodeJS.Timeout>();
+  readonly dpAware: boolean;
+  readonly #instances = new InstanceTable();
+  readonly #drains: Drains;
   readonly #breakerTimers = new BreakerTimers((instance) => this.#breakerChanged(instance, 'open'));
   readonly #listeners = new Set<(snapshot: WorkerSnapshot) => void>();
   #current = FleetSnapshot.empty;
@@ -64,11 +47,22 @@ export class Registry implements JudgedSource {
   #judged = false;
 
   constructor(options: RegistryOptions = {}) {
-    this.#drainSettleMs = options.drainSettleMs ?? 5_000;
-    this.#drainDeadlineMs = Math.min(options.drainDeadlineMs ?? 3_600_000, MAX_TIMER_MS);
+    this.#drains = new Drains({
+      settleMs: options.drainSettleMs ?? 5_000,
+      deadlineMs: options.drainDeadlineMs ?? 3_600_000,
+      onDeadline: (instance) => {
+        this.#refresh(instance);
+        this.#publish();
+      },
+      onSettled: (instance) => {
+        this.#forget(instance);
+        this.#publish();
+      },
+    });
     this.#removeFailed = options.removeFailed ?? false;
     this.#observer = options.observer ?? SILENT_OBSERVER;
     this.#breakerRules = options.breaker ?? DEFAULT_BREAKER;
+    this.dpAware = options.dpAware ?? false;
   }
 
   get current(): WorkerSnapshot {
@@ -85,11 +79,16 @@ export class Registry implements JudgedSource {
 
   /** Registrations in order, with what snapshots do not show (specs, last probes). */
   get instances(): Iterable<WorkerInstance> {
-    return this.#instances.values();
+    return this.#instances.all;
   }
 
   instance(id: string): WorkerInstance | undefined {
     return this.#instances.get(id);
+  }
+
+  /** The worker of that id, or all ranks of the engine at that base URL; empty when there is neither. */
+  named(id: string): readonly WorkerInstance[] {
+    return this.#instances.named(id);
   }
 
   subscribe(listener: (snapshot: WorkerSnapshot) => void): () => void {
@@ -106,72 +105,52 @@ export class Registry implements JudgedSource {
   }
 
   add(spec: WorkerSpec, source: WorkerSource): AddOutcome {
-    const existing = this.#atEndpoint(spec);
+    const existing = this.#instances.overlapping(spec.url);
     if (existing !== undefined) return { kind: 'exists', worker: existing.worker };
     const instance = this.#register(spec, source);
     this.#publish();
     return { kind: 'added', worker: instance.worker };
   }
 
-  /** Gives the worker at the URL of `spec` another declaration, in its place. Undefined when there is none. */
+  /** Gives the workers named by the URL of `spec` another declaration, in their place. Undefined when there is none. */
   update(spec: WorkerSpec): Worker | undefined {
-    const instance = this.#instances.get(spec.url.id);
-    if (instance === undefined) return undefined;
-    this.#redeclare(instance, spec);
-    this.#publish();
-    return instance.worker;
+    const named = this.named(spec.url.id);
+    for (const instance of named) this.#redeclare(instance, spec);
+    if (named.length > 0) this.#publish();
+    return named[0]?.worker;
   }
 
-  /** As `update`, but moves the worker to the end, gives a failed one a new start, and every one a new breaker. */
+  /** As `update`, but moves the workers to the end, gives failed ones a new start, and every one a new breaker. */
   replace(spec: WorkerSpec): Worker | undefined {
-    const instance = this.#instances.get(spec.url.id);
-    if (instance === undefined) return undefined;
-    this.#instances.delete(instance.id);
-    this.#instances.set(instance.id, instance);
-    if (instance.health.status === 'failed') instance.health = PENDING;
-    instance.renewBreaker();
-    this.#breakerTimers.follow(instance);
-    this.#redeclare(instance, spec);
-    this.#publish();
-    return instance.worker;
+    const named = this.named(spec.url.id);
+    for (const instance of named) {
+      this.#instances.moveToEnd(instance);
+      if (instance.health.status === 'failed') instance.health = PENDING;
+      instance.renewBreaker();
+      this.#breakerTimers.follow(instance);
+      this.#redeclare(instance, spec);
+    }
+    if (named.length > 0) this.#publish();
+    return named[0]?.worker;
   }
 
-  /** Removes a worker: at once with nothing in flight, else when its requests ended or the settle time is over. */
+  /** Removes the workers named: at once with nothing in flight, else when its requests ended or the settle time is over. */
   remove(id: string): 'removed' | 'draining' | 'unknown' {
-    const instance = this.#instances.get(id);
-    if (instance === undefined) return 'unknown';
-    const outcome = this.#beginRemoval(instance);
+    const named = this.named(id);
+    if (named.length === 0) return 'unknown';
+    const outcomes = named.map((instance) => this.#beginRemoval(instance));
     this.#publish();
-    return outcome;
+    return outcomes.includes('draining') ? 'draining' : 'removed';
   }
 
   /** Soft drain: no new keys; pinned keys stay until the deadline. */
   drain(id: string): DrainOutcome {
-    const instance = this.#instances.get(id);
-    if (instance === undefined) return 'unknown';
-    if (instance.drain?.kind === 'removal') return 'removing';
-    if (instance.drain !== null) return 'ok';
-    instance.drain = { kind: 'soft', pinsKept: true };
-    const timer = setTimeout(() => {
-      this.#drainTimers.delete(instance);
-      instance.drain = { kind: 'soft', pinsKept: false };
-      this.#refresh(instance);
-      this.#publish();
-    }, this.#drainDeadlineMs);
-    this.#drainTimers.set(instance, timer);
-    this.#refresh(instance);
-    this.#publish();
-    return 'ok';
+    return this.#eachNamed(id, (instance) => this.#drains.beginSoft(instance));
   }
 
   /** Takes a soft drain back. */
   undrain(id: string): DrainOutcome {
-    const instance = this.#instances.get(id);
-    if (instance === undefined) return 'unknown';
-    if (instance.drain?.kind === 'removal') return 'removing';
-    this.#endDrain(instance);
-    if (this.#refresh(instance)) this.#publish();
-    return 'ok';
+    return this.#eachNamed(id, (instance) => this.#drains.end(instance));
   }
 
   /** Makes the workers of one source what `specs` says, with one snapshot. Workers of other sources stay as they are. */
@@ -182,18 +161,21 @@ export class Registry implements JudgedSource {
     const conflicts: string[] = [];
     const wanted = new Set<WorkerInstance>();
     for (const spec of specs) {
-      const existing = this.#atEndpoint(spec);
-      if (existing === undefined) {
+      const [first] = this.#instances.declared(spec.url.id);
+      if (first === undefined && this.#instances.overlapping(spec.url) === undefined) {
         wanted.add(this.#register(spec, source));
         added.push(spec.url.id);
-      } else if (existing.source !== source || existing.id !== spec.url.id || wanted.has(existing)) {
+      } else if (first === undefined || first.source !== source || wanted.has(first)) {
         conflicts.push(spec.url.id);
       } else {
-        wanted.add(existing);
-        if (this.#keep(existing, spec)) updated.push(existing.id);
+        // A rank that was removed by hand comes back, as every worker of a source does.
+        const { created, kept } = first.asksRanks ? this.#fit(spec, first) : { created: [], kept: [first] };
+        for (const instance of [...created, ...kept]) wanted.add(instance);
+        added.push(...created.map((instance) => instance.id));
+        updated.push(...kept.filter((instance) => this.#keep(instance, spec)).map((instance) => instance.id));
       }
     }
-    for (const instance of [...this.#instances.values()]) {
+    for (const instance of [...this.#instances.all]) {
       if (instance.source !== source || wanted.has(instance) || instance.drain?.kind === 'removal') continue;
       this.#beginRemoval(instance);
       removed.push(instance.id);
@@ -223,6 +205,23 @@ export class Registry implements JudgedSource {
     const first = instance.answeredModels === null;
     instance.answeredModels = models;
     if (this.#refresh(instance) || first) this.#publish();
+  }
+
+  /**
+   * Takes in how many data-parallel ranks the engine of a worker has: the worker becomes one for each, in its place.
+   *
+   * @param size null: it has none that could be addressed
+   */
+  ranksAnswered(instance: WorkerInstance, size: number | null): void {
+    if (!this.#has(instance) || !instance.asksRanks) return;
+    const dpSize = size ?? 1;
+    const members = this.#instances.declared(instance.declaredId);
+    if (members.every((member) => member.dpSize === dpSize)) return;
+    for (const member of members) member.dpSize = dpSize;
+    this.#observer.ranksTold(instance.worker, size);
+    this.#fit(instance.spec, instance);
+    for (const member of this.#instances.declared(instance.declaredId)) this.#refresh(member);
+    this.#publish();
   }
 
   /** The worker is not to be probed: ready from now on. */
@@ -265,45 +264,79 @@ export class Registry implements JudgedSource {
 
   /** Stops every drain and every wait for a breaker. The last snapshot stays readable. */
   close(): void {
-    for (const timer of this.#drainTimers.values()) clearTimeout(timer);
-    this.#drainTimers.clear();
+    this.#drains.close();
     this.#breakerTimers.close();
     this.#listeners.clear();
   }
 
   #has(instance: WorkerInstance): boolean {
-    return this.#instances.get(instance.id) === instance;
-  }
-
-  #atEndpoint(spec: WorkerSpec): WorkerInstance | undefined {
-    const byId = this.#instances.get(spec.url.id);
-    if (byId !== undefined) return byId;
-    for (const instance of this.#instances.values()) {
-      if (instance.spec.url.endpoint === spec.url.endpoint) return instance;
-    }
-    return undefined;
+    return this.#instances.holds(instance);
   }
 
   #register(spec: WorkerSpec, source: WorkerSource): WorkerInstance {
-    const instance = new WorkerInstance(spec, source, this.#breakerRules);
-    this.#instances.set(instance.id, instance);
+    return this.#create(spec, source, this.dpAware && spec.url.rank === null);
+  }
+
+  #create(spec: WorkerSpec, source: WorkerSource, asksRanks: boolean): WorkerInstance {
+    const instance = new WorkerInstance(spec, source, this.#breakerRules, asksRanks);
+    this.#instances.add(instance);
     this.#observer.added(instance.worker);
     return instance;
+  }
+
+  /** Makes the workers of a declared engine those of its present ranks. `first`: one of them, which new ones take after. */
+  #fit(spec: WorkerSpec, first: WorkerInstance): { created: WorkerInstance[]; kept: WorkerInstance[] } {
+    const { source, dpSize, drain, declaredId } = first;
+    const members = this.#instances.declared(declaredId);
+    const created: WorkerInstance[] = [];
+    const kept: WorkerInstance[] = [];
+    const next: WorkerInstance[] = [];
+    for (const each of rankSpecs(spec, dpSize)) {
+      const there = this.#instances.get(each.url.id);
+      // A rank that was declared by itself stays so.
+      if (there !== undefined && there.declaredId !== declaredId) continue;
+      const instance = there ?? this.#create(each, source, true);
+      instance.dpSize = dpSize;
+      (there === undefined ? created : kept).push(instance);
+      next.push(instance);
+    }
+    this.#instances.rearrange(members, next);
+    for (const instance of created) {
+      if (drain?.kind === 'soft') this.#drains.beginSoft(instance);
+      this.#refresh(instance);
+    }
+    for (const member of members) if (!next.includes(member)) this.#beginRemoval(member);
+    return { created, kept };
+  }
+
+  #eachNamed(id: string, change: (instance: WorkerInstance) => void): DrainOutcome {
+    const named = this.named(id);
+    if (named.length === 0) return 'unknown';
+    if (named.every(({ drain }) => drain?.kind === 'removal')) return 'removing';
+    let changed = false;
+    for (const instance of named) {
+      if (instance.drain?.kind === 'removal') continue;
+      change(instance);
+      if (this.#refresh(instance)) changed = true;
+    }
+    if (changed) this.#publish();
+    return 'ok';
   }
 
   /** A source names a worker again: takes back its removal, takes over what changed. True when anything did. */
   #keep(instance: WorkerInstance, spec: WorkerSpec): boolean {
     const leaving = instance.drain?.kind === 'removal';
-    if (leaving) this.#endDrain(instance);
-    else if (isDeepStrictEqual(instance.spec, spec)) return false;
+    if (leaving) this.#drains.end(instance);
+    else if (isDeepStrictEqual(instance.spec, { ...spec, url: instance.spec.url })) return false;
     this.#redeclare(instance, spec);
     return true;
   }
 
+  /** @param spec of the worker, or of the engine of which it is a rank */
   #redeclare(instance: WorkerInstance, spec: WorkerSpec): void {
     // A worker whose declared models are withdrawn has to be asked; an answer it gave before would be old.
     if (instance.spec.models.length > 0 && spec.models.length === 0) instance.answeredModels = null;
-    instance.spec = spec;
+    instance.spec = { ...spec, url: instance.spec.url };
     this.#refresh(instance);
   }
 
@@ -312,31 +345,16 @@ export class Registry implements JudgedSource {
       this.#forget(instance);
       return 'removed';
     }
-    if (instance.drain?.kind === 'removal') return 'draining';
-    this.#endDrain(instance);
-    instance.drain = { kind: 'removal' };
+    this.#drains.beginRemoval(instance);
     instance.overloaded = false;
     this.#refresh(instance);
-    const deadline = performance.now() + this.#drainSettleMs;
-    const timer = setInterval(() => {
-      if (instance.load.requests > 0 && performance.now() < deadline) return;
-      this.#forget(instance);
-      this.#publish();
-    }, SETTLE_POLL_MS);
-    this.#drainTimers.set(instance, timer);
     return 'draining';
   }
 
-  #endDrain(instance: WorkerInstance): void {
-    clearTimeout(this.#drainTimers.get(instance));
-    this.#drainTimers.delete(instance);
-    instance.drain = null;
-  }
-
   #forget(instance: WorkerInstance): void {
-    this.#endDrain(instance);
+    this.#drains.end(instance);
     this.#breakerTimers.forget(instance);
-    this.#instances.delete(instance.id);
+    this.#instances.delete(instance);
     this.#observer.removed(instance.worker);
   }
 
@@ -355,7 +373,7 @@ export class Registry implements JudgedSource {
 
   #judge(): void {
     if (this.#judged || !this.#settled) return;
-    for (const { health, lastProbe } of this.#instances.values()) {
+    for (const { health, lastProbe } of this.#instances.all) {
       if (health.status === 'pending' && (lastProbe === null || lastProbe.ok)) return;
     }
     this.#judged = true;
@@ -363,7 +381,7 @@ export class Registry implements JudgedSource {
 
   #publish(): void {
     this.#judge();
-    this.#current = FleetSnapshot.after(this.#current, [...this.#instances.values()]);
+    this.#current = FleetSnapshot.after(this.#current, [...this.#instances.all]);
     this.#tell();
   }
 

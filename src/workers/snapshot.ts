@@ -19,14 +19,20 @@ export interface WorkerSnapshot {
   /** All workers in registration order. */
   readonly workers: readonly Worker[];
   byId(id: string): Worker | undefined;
-  /** The worker at `ip:port`; the first registered one where several share an address. */
-  byAddress(address: string): Worker | undefined;
+  /**
+   * The worker at `ip:port`; the first registered one where several share an address.
+   *
+   * @param rank the data-parallel rank that is meant, where there is a worker for it
+   */
+  byAddress(address: string, rank?: number | null): Worker | undefined;
   /** Pool of a model (empty string: the request names none → every worker). Undefined when no worker knows the model. */
   pool(model: string): Pool | undefined;
   /** Model ids that at least one ready worker lists, in order of first appearance. */
   readonly models: readonly string[];
   /** True when the model of a request cannot change its pool: every worker lists the same models, or none at all. */
   readonly uniform: boolean;
+  /** True when some worker is a data-parallel rank. */
+  readonly ranked: boolean;
   /** The model that every worker lists and no other; empty when there is none such. */
   readonly soleModel: string;
 }

@@ -5,6 +5,7 @@ import { LoadCounter } from './load-counter.ts';
 import { type HealthState, PENDING, READY } from './status-machine.ts';
 import type { Worker, WorkerSource } from './worker.ts';
 import type { WorkerSpec } from './worker-spec.ts';
+import { rankId } from './worker-url.ts';
 
 /** The last probe of a worker, for people to look at. */
 export interface ProbeReport {
@@ -30,6 +31,10 @@ export class WorkerInstance {
   readonly id: string;
   readonly load = new LoadCounter();
   readonly engine = new EngineLoadRecord();
+  /** Its engine says how many data-parallel ranks it has, and so whether the worker is one of them (`--dp-aware`). */
+  readonly asksRanks: boolean;
+  /** Ranks of its engine; null until it was asked. */
+  dpSize: number | null = null;
   spec: WorkerSpec;
   source: WorkerSource;
   health: HealthState;
@@ -43,8 +48,9 @@ export class WorkerInstance {
   readonly #breakerRules: BreakerRules;
   #worker: Worker;
 
-  constructor(spec: WorkerSpec, source: WorkerSource, breakerRules: BreakerRules) {
+  constructor(spec: WorkerSpec, source: WorkerSource, breakerRules: BreakerRules, asksRanks = false) {
     this.id = spec.url.id;
+    this.asksRanks = asksRanks;
     this.spec = spec;
     this.source = source;
     this.health = PENDING;
@@ -57,6 +63,16 @@ export class WorkerInstance {
   /** The worker as readers see it, as of the last `refresh`. */
   get worker(): Worker {
     return this.#worker;
+  }
+
+  /** Id of what was declared: ranks that an engine told of belong to its base. */
+  get declaredId(): string {
+    return this.asksRanks ? this.spec.url.base : this.id;
+  }
+
+  /** It may take no request yet: whether it is one worker or several is open. */
+  get awaitsRanks(): boolean {
+    return this.asksRanks && this.dpSize === null;
   }
 
   get modelsKnown(): boolean {
@@ -84,12 +100,15 @@ export class WorkerInstance {
   #derive(): Worker {
     const { spec, drain, address } = this;
     const { overloaded } = this;
+    const { base, rank } = spec.url;
     const breaker = this.breaker.state;
     const able = this.health.status === 'ready' && address !== '' && breaker !== 'open' && !overloaded;
     return {
       id: this.id,
-      url: this.id,
-      name: spec.name ?? this.id,
+      url: base,
+      rank,
+      dpSize: rank === null ? null : this.dpSize,
+      name: rankId(spec.name ?? base, rank),
       type: spec.workerType,
       source: this.source,
       models: spec.models.length > 0 ? spec.models : (this.answeredModels ?? []),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseWorkerUrl } from './worker-url.ts';
+import { baseUrl, overlap, parseWorkerUrl, rankUrl, type WorkerUrl } from './worker-url.ts';
 
 describe('interface 6 worker URLs', () => {
   it.each([
@@ -69,6 +69,42 @@ describe('interface 6 worker URLs', () => {
     expect(result).toMatchObject({ message: expect.stringContaining('allowed: http://HOST[:PORT]') });
   });
 
+  it.each([
+    ['http://10.0.0.1:8000@0', 'http://10.0.0.1:8000', 0, '10.0.0.1:8000'],
+    ['http://[::1]:8000@12', 'http://[::1]:8000', 12, '[::1]:8000'],
+    ['http://host@4095', 'http://host', 4095, ''],
+  ])('%s is a data-parallel rank', (text, base, rank, address) => {
+    const result = parseWorkerUrl(text);
+
+    expect(result).toMatchObject({ ok: true, url: { id: text, base, rank, address } });
+    expect(result.ok && result.url).toEqual(rankUrl(urlOf(base), rank));
+    expect(result.ok && baseUrl(result.url)).toEqual(urlOf(base));
+  });
+
+  it.each([
+    ['http://host@4096', 'a rank above 4095'],
+    ['http://host@01', 'user information'],
+    ['http://host@-1', 'user information'],
+    ['http://host@1/', 'user information'],
+    ['http://host@1@1', 'user information'],
+    ['http://host/@1', 'a path'],
+    ['http://@1', 'no host'],
+    ['http://host@', 'user information'],
+  ])('%s is refused: it has %s', (text, why) => {
+    expect(parseWorkerUrl(text)).toMatchObject({ ok: false, message: expect.stringContaining(why) });
+  });
+
+  it.each([
+    ['http://a', 'http://A:80', true],
+    ['http://a@1', 'http://A:80@1', true],
+    ['http://a', 'http://a@1', true],
+    ['http://a@0', 'http://a@1', false],
+    ['http://a@1', 'http://b@1', false],
+  ])('%s and %s overlap: %s', (one, other, expected) => {
+    expect(overlap(urlOf(one), urlOf(other))).toBe(expected);
+    expect(overlap(urlOf(other), urlOf(one))).toBe(expected);
+  });
+
   it('does not repeat a password', () => {
     const result = parseWorkerUrl('http://user:secret@w:8000');
 
@@ -92,3 +128,9 @@ describe('interface 6 worker URLs', () => {
     );
   });
 });
+
+function urlOf(text: string): WorkerUrl {
+  const result = parseWorkerUrl(text);
+  if (!result.ok) throw new Error(result.message);
+  return result.url;
+}

@@ -1,10 +1,14 @@
 import { isIPv4 } from 'node:net';
 import { canonicalAddress, isIpLiteral } from './address.ts';
 
-/** A worker's base URL, taken apart. */
+/** A worker's URL, taken apart. */
 export interface WorkerUrl {
-  /** Stable identity: the URL as registered, without a trailing slash (interface 6). */
+  /** Stable identity: the base, with `@rank` for one of its data-parallel ranks (interface 6). */
   readonly id: string;
+  /** The URL as registered, without a trailing slash and a rank: where its requests go. */
+  readonly base: string;
+  /** Data-parallel rank of the engine at the base; null when the worker is the whole engine. */
+  readonly rank: number | null;
   /** Bare IPv4 or IPv6 address, or a DNS name in lower case. */
   readonly host: string;
   readonly port: number;
@@ -12,7 +16,7 @@ export interface WorkerUrl {
   readonly address: string;
   /** What a `host` header names. */
   readonly authority: string;
-  /** Equal for two spellings of one endpoint (letter case, default port, IPv6 notation). */
+  /** Equal for two spellings of one endpoint (letter case, default port, IPv6 notation), and for all ranks at it. */
   readonly endpoint: string;
 }
 
@@ -20,7 +24,10 @@ export type WorkerUrlResult =
   | { readonly ok: true; readonly url: WorkerUrl }
   | { readonly ok: false; readonly message: string };
 
-const ALLOWED = 'allowed: http://HOST[:PORT] with an IPv4 address, a bracketed IPv6 address or a DNS name';
+const ALLOWED =
+  'allowed: http://HOST[:PORT] with an IPv4 address, a bracketed IPv6 address or a DNS name, and @RANK after it';
+/** Above any number of ranks that an engine has. */
+export const MAX_RANKS = 4096;
 const DNS_LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
 /** Reads a worker URL (interface 6, decisions 45). The message of a failure names the value and what is allowed. */
@@ -30,9 +37,12 @@ export function parseWorkerUrl(text: string): WorkerUrlResult {
   if (scheme !== scheme.toLowerCase()) return refuse(text, 'has a scheme that is not in lower case');
   if (scheme !== 'http') return refuse(text, `has scheme ${scheme}, which is not supported`);
 
-  const rest = text.slice('http://'.length);
-  if (rest.includes('@')) return refuse(hideUserInfo(text), 'has user information');
-  const authority = rest.endsWith('/') ? rest.slice(0, -1) : rest;
+  const whole = text.slice('http://'.length);
+  const rank = rankAtEnd(whole);
+  const rest = rank === null ? whole : whole.slice(0, whole.lastIndexOf('@'));
+  if (rest.includes('@')) return refuse(text, 'has user information');
+  if (rank !== null && rank >= MAX_RANKS) return refuse(text, `has a rank above ${MAX_RANKS - 1}`);
+  const authority = rest.endsWith('/') && rank === null ? rest.slice(0, -1) : rest;
   if (/[?#]/.test(authority)) return refuse(text, 'has a query or a fragment');
   if (authority.includes('/')) return refuse(text, 'has a path');
   if (/^[^[]*:[^[]*:/.test(authority)) return refuse(text, 'has an IPv6 address without brackets');
@@ -49,16 +59,46 @@ export function parseWorkerUrl(text: string): WorkerUrlResult {
 
   const address = canonicalAddress(host, port);
   const endpoint = address === '' ? `${host}:${port}` : address;
-  return { ok: true, url: { id: `http://${authority}`, host, port, address, authority, endpoint } };
+  const base = `http://${authority}`;
+  const url = { id: base, base, rank: null, host, port, address, authority, endpoint };
+  return { ok: true, url: rank === null ? url : rankUrl(url, rank) };
+}
+
+/** The URL of one rank of the engine at a URL. */
+export function rankUrl(url: WorkerUrl, rank: number): WorkerUrl {
+  return { ...url, id: rankId(url.base, rank), rank };
+}
+
+/** The URL of the whole engine of which a URL may be one rank. */
+export function baseUrl(url: WorkerUrl): WorkerUrl {
+  return url.rank === null ? url : { ...url, id: url.base, rank: null };
+}
+
+/** Id of a worker at `base`. */
+export function rankId(base: string, rank: number | null): string {
+  return rank === null ? base : `${base}@${rank}`;
+}
+
+/** True when two workers at these URLs would be the same, or one a part of the other. */
+export function overlap(a: WorkerUrl, b: WorkerUrl): boolean {
+  return a.endpoint === b.endpoint && (a.rank === b.rank || a.rank === null || b.rank === null);
 }
 
 function refuse(text: string, why: string): WorkerUrlResult {
-  return { ok: false, message: `worker URL ${JSON.stringify(text)} ${why}; ${ALLOWED}` };
+  const shown = text.includes('@') ? hideUserInfo(text) : text;
+  return { ok: false, message: `worker URL ${JSON.stringify(shown)} ${why}; ${ALLOWED}` };
 }
 
 /** A password in a URL must not reach a log. */
 function hideUserInfo(text: string): string {
   return `http://***${text.slice(text.lastIndexOf('@'))}`;
+}
+
+/** The rank in `…@RANK`; null without one. */
+function rankAtEnd(text: string): number | null {
+  const at = text.lastIndexOf('@');
+  const digits = at < 0 ? '' : text.slice(at + 1);
+  return /^(0|[1-9][0-9]{0,8})$/.test(digits) ? Number(digits) : null;
 }
 
 function isPlainHost(host: string): boolean {

@@ -28,8 +28,12 @@ export interface WorkerLoad {
 export interface Worker {
   /** Stable identity: the registered URL, with `@rank` when data-parallel. */
   readonly id: string;
-  /** Registered base URL without a trailing slash. */
+  /** Registered base URL without a trailing slash: where its requests go. */
   readonly url: string;
+  /** Data-parallel rank of the engine at its URL, which the body of its requests names; null when it is the whole engine. */
+  readonly rank: number | null;
+  /** Ranks of that engine, as it told; null where it was not asked, or the worker is no rank. */
+  readonly dpSize: number | null;
   /** Operator's name for it; the id when none was given. */
   readonly name: string;
   readonly type: WorkerType;

@@ -41,6 +41,8 @@ export function makeWorker(id: string, overrides: Partial<Worker> = {}): Worker 
   return {
     id,
     url: id,
+    rank: null,
+    dpSize: null,
     name: id,
     type: 'regular',
     source: 'flags',
@@ -80,7 +82,10 @@ export function makeSnapshot(workers: readonly Worker[], version = 1): WorkerSna
     version,
     workers,
     byId: (id) => workers.find((worker) => worker.id === id),
-    byAddress: (address) => workers.find((worker) => worker.address === address),
+    byAddress: (address, rank = null) => {
+      const there = workers.filter((worker) => worker.address === address);
+      return there.find((worker) => rank !== null && worker.rank === rank) ?? there[0];
+    },
     pool(model) {
       const known = pools.get(model);
       if (known !== undefined) return known;
@@ -92,6 +97,7 @@ export function makeSnapshot(workers: readonly Worker[], version = 1): WorkerSna
     },
     models: [...new Set(workers.filter((worker) => worker.status === 'ready').flatMap((worker) => worker.models))],
     uniform: lists.size <= 1,
+    ranked: workers.some((worker) => worker.rank !== null),
     soleModel: lists.size === 1 && workers[0]?.models.length === 1 ? workers[0].models[0]! : '',
   };
 }

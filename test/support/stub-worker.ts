@@ -8,6 +8,8 @@ export type StubAnswer = number | ((request: IncomingMessage, response: ServerRe
 export class StubWorker {
   health: StubAnswer = 200;
   models: StubAnswer = 404;
+  /** Answers of further paths. */
+  pages: Readonly<Record<string, StubAnswer>> = {};
   /** Paths asked for, in order. */
   readonly asked: string[] = [];
   /** Headers of the latest request. */
@@ -75,7 +77,7 @@ export class StubWorker {
     const path = request.url ?? '';
     this.asked.push(path);
     this.lastHeaders = request.headers;
-    const answer = path === '/v1/models' ? this.models : this.health;
+    const answer = this.pages[path] ?? (path === '/v1/models' ? this.models : this.health);
     if (answer === 'hang') return;
     if (answer === 'reset') request.socket.resetAndDestroy();
     else if (typeof answer === 'number') response.writeHead(answer).end('{}');

@@ -122,3 +122,50 @@ describe('engines on real sockets', () => {
     expect(results).toEqual([]);
   });
 });
+
+describe('policies 3, pitfall 22: ranks of a data-parallel engine', () => {
+  const THREE = JSON.stringify({
+    loads: [0, 1, 2].map((rank) => ({ dp_rank: rank, num_waiting_reqs: 10 * rank, token_usage: rank / 10 })),
+  });
+
+  async function rankOf(page: string, pages: Pages = { '/loads': page }) {
+    const engine = await engineWith(pages);
+    const registry = new Registry({ dpAware: true });
+    const { worker } = registry.add(specOf(engine.url), 'api');
+    registry.ranksAnswered(registry.instance(worker.id)!, 3);
+    const ranks = [0, 1, 2].map((rank) => registry.instance(`${worker.id}@${rank}`)!);
+    for (const rank of ranks) registry.assumeReady(rank);
+    const monitor = new LoadMonitor(registry, {
+      intervalMs: 20,
+      staleIntervals: 3,
+      overload: { waitingRequests: 20, tokenUsage: null },
+      needed: () => true,
+    });
+    cleanUp.push(() => {
+      monitor.close();
+      registry.close();
+    });
+    await until(() => ranks.every((rank) => rank.engine.current !== null), 'a report for each rank');
+    return { ranks, engine, registry, id: worker.id };
+  }
+
+  it('each is asked at the base URL, and takes its own part of the report', async () => {
+    const { ranks, engine, registry, id } = await rankOf(THREE);
+
+    expect(ranks.map(({ engine: { current } }) => [current?.waitingRequests, current?.tokenUsage])).toEqual([
+      [0, 0],
+      [10, 0.1],
+      [20, 0.2],
+    ]);
+    expect(ranks.map(({ engine: { current } }) => current?.ranks.map(({ rank }) => rank))).toEqual([[0], [1], [2]]);
+    expect(engine.lastHeaders.host).toBe(engine.url.slice(7));
+    await until(() => registry.current.byId(`${id}@2`)?.overloaded === true, 'the third rank alone is overloaded');
+    expect(registry.current.workers.map(({ overloaded }) => overloaded)).toEqual([false, false, true]);
+  });
+
+  it('each takes all of a report that does not tell them apart', async () => {
+    const { ranks } = await rankOf('', { '/metrics': 'vllm:kv_cache_usage_perc 0.5\nvllm:num_requests_waiting 7\n' });
+
+    expect(ranks.map(({ engine: { current } }) => current?.waitingRequests)).toEqual([7, 7, 7]);
+  });
+});

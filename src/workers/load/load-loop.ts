@@ -4,6 +4,7 @@ import type { ConcurrencyGate } from '../concurrency-gate.ts';
 import type { WorkerInstance } from '../worker-instance.ts';
 import type { WorkerSpec } from '../worker-spec.ts';
 import type { LoadObserver } from './load-observer.ts';
+import { reportOfRank } from './load-report.ts';
 import { LOAD_MAX_BYTES, LoadRoutes } from './load-routes.ts';
 import { isOverloaded, type OverloadRule } from './overload.ts';
 import { type PollOutcome, pollLoad } from './poll-load.ts';
@@ -112,9 +113,11 @@ export class LoadLoop {
     const { engine, worker } = this.#instance;
     const reports = outcome.kind === 'report';
     if (outcome.kind === 'report') {
-      engine.received(outcome.report);
+      // An engine is asked at its base URL, and answers for all of its ranks.
+      const report = reportOfRank(outcome.report, this.spec.url.rank);
+      engine.received(report);
       this.#watchAge();
-      judge(this.#instance, isOverloaded(outcome.report, this.#rule));
+      judge(this.#instance, isOverloaded(report, this.#rule));
     } else {
       engine.missed();
       judge(this.#instance, false);

@@ -15,6 +15,13 @@ export function loadReport(ranks: readonly Partial<RankLoad>[], at: number): Loa
   };
 }
 
+/** What a report of an engine says of one of its ranks; all of it where it tells of one only, or nothing of that one. */
+export function reportOfRank(report: LoadReport, rank: number | null): LoadReport {
+  if (rank === null || report.ranks.length === 1) return report;
+  const own = report.ranks.find((each) => each.rank === rank);
+  return own === undefined ? report : loadReport([own], report.at);
+}
+
 const IDLE_RANK: RankLoad = {
   rank: 0,
   runningRequests: 0,
