@@ -2,8 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 export type SideName = 'smg' | 'ours';
 
-export const SIDES: readonly SideName[] = ['smg', 'ours'];
-
 /** What a request tells the engine about itself. */
 export interface Mark {
   readonly side: SideName;

@@ -13,7 +13,7 @@ import { Turnstile } from './turnstile.ts';
 const absent = noEnvoy() || missing('smg', await findSmg());
 
 /** Stands that run at the same time: most of a stand's time is waiting. */
-const LANES = 3;
+const LANES = 5;
 const lanes = new Turnstile(LANES);
 
 const seen = new Map<IntendedDifference, number>();

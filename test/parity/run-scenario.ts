@@ -93,7 +93,7 @@ class ScenarioRun {
       case 'loads':
         return setLoads(this.#stand, step.reports);
       case 'until':
-        for (const side of sides)
+        for (const side of sides.filter(({ name }) => name === 'ours' || !step.oursOnly))
           await until(
             async () => (await side.metrics()).sum(step.metric, this.#labels(step.labels)) === step.value,
             `${side.name}: ${step.metric} is ${step.value}`,

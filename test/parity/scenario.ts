@@ -68,6 +68,8 @@ export type Step =
       readonly metric: string;
       readonly labels: Readonly<Record<string, string>>;
       readonly value: number;
+      /** Only ours is asked: where SMG changes with the next request alone, and ours later than SMG would. */
+      readonly oursOnly: boolean;
     };
 
 export interface Scenario {
@@ -92,9 +94,9 @@ export const gauges: Step = { kind: 'gauges' };
 export const fail = (status: number | null, ...engines: number[]): Step => ({ kind: 'fail', engines, status });
 export const healthy = (...engines: number[]): Step => ({ kind: 'healthy', engines });
 export const loads = (...reports: EngineReport[]): Step => ({ kind: 'loads', reports });
-export const until = (metric: string, labels: Readonly<Record<string, string>>, value: number): Step => ({
-  kind: 'until',
-  metric,
-  labels,
-  value,
-});
+export const until = (
+  metric: string,
+  labels: Readonly<Record<string, string>>,
+  value: number,
+  oursOnly = false,
+): Step => ({ kind: 'until', metric, labels, value, oursOnly });

@@ -52,6 +52,12 @@ export const modes: readonly Scenario[] = [
     steps: [together(...Array.from({ length: 5 }, () => ({ key: 'at-once' })))],
   },
   {
+    title: 'sticky-sessions 3.9: first requests of one key at once under delegate',
+    stand: { flags: ['--policy', 'round_robin', '--routing-key-override'] },
+    choice: 'free',
+    steps: [together(...Array.from({ length: 2 }, () => ({ rid: 'pair' })))],
+  },
+  {
     title: 'sticky-sessions 3.9: first requests of many keys at once',
     stand: { flags: ['--policy', 'round_robin', '--routing-key-override'] },
     steps: [together(...Array.from({ length: 12 }, (_, index) => ({ rid: `many${index}` })))],

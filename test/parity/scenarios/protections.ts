@@ -29,6 +29,7 @@ const breaker = {
   ],
 };
 const vetoed = (count: number) => until('smg_workers_overloaded', { model: 'm' }, count);
+const halfOpen = (engine: number) => until('smg_worker_cb_state', { engine: String(engine) }, 2, true);
 const broken = (engine: number, state: number) => until('smg_worker_cb_state', { engine: String(engine) }, state);
 
 export const protections: readonly Scenario[] = [
@@ -94,6 +95,39 @@ export const protections: readonly Scenario[] = [
       send({ rid: 'broken_t5' }),
       fail(null, 0),
       send({ rid: 'broken_t6' }),
+    ],
+  },
+  {
+    title: 'policies 2.3: half-open lets all through, enough successes close, a failure opens again',
+    stand: {
+      flags: [
+        '--policy',
+        'round_robin',
+        '--routing-key-override',
+        '--cb-failure-threshold',
+        '1',
+        '--cb-success-threshold',
+        '2',
+        '--cb-timeout-duration-secs',
+        '1',
+        '--disable-retries',
+      ],
+      engines: { count: 1 },
+    },
+    steps: [
+      fail(500, 0),
+      send(),
+      broken(0, 1),
+      send(),
+      halfOpen(0),
+      send(),
+      broken(0, 1),
+      fail(null, 0),
+      halfOpen(0),
+      send({ rid: 'half_t1' }),
+      send({ rid: 'half_t2' }),
+      broken(0, 0),
+      send({ rid: 'half_t3' }),
     ],
   },
   {

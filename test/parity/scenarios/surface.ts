@@ -89,6 +89,21 @@ export const surface: readonly Scenario[] = [
     ],
   },
   {
+    title: 'sticky-sessions 3.12: an alias and its model share pins and rotation',
+    stand: {
+      flags: ['--model-alias', 'nick=a', '--policy', 'round_robin', '--routing-key-override'],
+      engines: { count: 4, models: [['a'], ['a'], ['b'], ['b']] },
+    },
+    steps: [
+      send({ model: 'nick' }),
+      send({ model: 'a' }),
+      send({ model: 'nick', rid: 'alias_t1' }),
+      send({ model: 'a' }),
+      send({ model: 'a', rid: 'alias_t2' }),
+      send({ model: 'b', rid: 'alias_t3' }),
+    ],
+  },
+  {
     title: 'policies 2.4: workers that list two models',
     stand: {
       flags: ['--policy', 'round_robin'],
