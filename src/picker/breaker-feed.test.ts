@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PickerBench, urlOf } from '../../test/support/picker-bench.ts';
+import { specOf } from '../../test/support/registry-bench.ts';
 
 let bench: PickerBench;
 beforeEach(() => {
@@ -109,6 +110,21 @@ describe('whose attempt it was', () => {
       [0, 0],
     ]);
   });
+});
+
+it('the ranks of one engine share what becomes of its requests', () => {
+  bench = new PickerBench();
+  const ranks = ['http://10.0.0.5:8000@0', 'http://10.0.0.5:8000@1'];
+  for (const url of [...ranks, urlOf(2)]) bench.registry.add(specOf(url), 'flags');
+  const [zero = '', one = ''] = ranks;
+
+  bench.ends.attemptFailed({ workerId: zero, address: '10.0.0.5:8000', status: 0, broken: true });
+  bench.end('other-1', 0, { workerId: one });
+  bench.ends.attemptFailed({ workerId: '', address: '10.0.0.5:8000', status: 500, broken: false });
+
+  const of = (id: string) => bench.registry.instance(id)!.breaker;
+  for (const id of ranks) expect(of(id)).toMatchObject({ failures: 2, successes: 1, consecutiveFailures: 1 });
+  expect(of(urlOf(2))).toMatchObject({ failures: 0, successes: 0 });
 });
 
 describe('sticky-sessions 3.4 and 3.5 a pin whose worker keeps failing', () => {

@@ -45,6 +45,14 @@ export class BreakerFeed {
     if (outcome === null) return;
     const { current } = this.#fleet;
     const worker = current.byId(workerId) ?? current.byAddress(address);
-    if (worker !== undefined) this.#fleet.attempted(worker.id, outcome);
+    if (worker === undefined) return;
+    if (!current.ranked) {
+      this.#fleet.attempted(worker.id, outcome);
+      return;
+    }
+    // An attempt names no rank, and the ranks of an engine fail together: each of them is told.
+    for (const each of current.workers) {
+      if (each.address === worker.address) this.#fleet.attempted(each.id, outcome);
+    }
   }
 }
