@@ -121,6 +121,25 @@ describe.skipIf(noEnvoy())('a real Envoy with our services', () => {
     expect(response.headers.get('x-smg-routed-worker-id')).toBe('first');
   });
 
+  it('decisions 24: chooses a failing worker only when no other is left, and goes there when it is told to', async () => {
+    const failing: Worker = { ...second, status: 'ready', breaker: 'open' };
+    fleet.set(first, failing);
+    const degraded = { [first.address]: 'HEALTHY', [second.address]: 'DEGRADED' };
+    await until(async () => same(await hosts('workers'), degraded), 'degraded');
+    expect(await served(30)).toEqual({ first: 30 });
+    expect(await served(10, second.address)).toEqual({ second: 10 });
+
+    // Half of the hosts are out: by default it would ask every one.
+    fleet.set({ ...first, status: 'failed' }, failing);
+    const left = { [first.address]: 'UNHEALTHY', [second.address]: 'DEGRADED' };
+    await until(async () => same(await hosts('workers'), left), 'the other is out');
+    expect(await served(30)).toEqual({ second: 30 });
+
+    fleet.set(first, second);
+    const before = { [first.address]: 'HEALTHY', [second.address]: 'UNHEALTHY' };
+    await until(async () => same(await hosts('workers'), before), 'as before');
+  });
+
   it('reports the end of a request and the client that left', async () => {
     await (await fetch(envoy.url, { headers: { 'x-pick-id': 'whole' } })).text();
     const whole = await until(() => ends.ends.get('whole'), 'end');
@@ -138,7 +157,7 @@ describe.skipIf(noEnvoy())('a real Envoy with our services', () => {
 
     const client = hold('left');
     await until(() => ends.lives.find(([id]) => id === 'left'), 'proof of life');
-    expect(ends.lives[0]).toEqual(['left', first.id, first.address, expect.any(Number)]);
+    expect(ends.lives[0]).toEqual(['left', first.id, first.address, 200, expect.any(Number)]);
     client.destroy();
     expect(await until(() => ends.ends.get('left'), 'end')).toMatchObject({ status: 200, clientGone: true });
     expect(ends.streams).toBeGreaterThan(0);
@@ -178,6 +197,17 @@ describe.skipIf(noEnvoy())('a real Envoy with our services', () => {
     health.setServing(false);
     await until(async () => (await picker()) === 'true', 'drain seen');
   });
+
+  /** Which worker answers so many requests, by its stamp. */
+  async function served(count: number, destination?: string): Promise<Record<string, number>> {
+    const counts: Record<string, number> = {};
+    for (let n = 0; n < count; n++) {
+      const headers = destination === undefined ? {} : { 'x-destination': destination };
+      const name = (await fetch(envoy.url, { headers })).headers.get('x-smg-routed-worker-id') ?? '';
+      counts[name] = (counts[name] ?? 0) + 1;
+    }
+    return counts;
+  }
 
   /** Opens a request whose answer stays open. */
   function hold(pickId: string): ReturnType<typeof httpRequest> {
@@ -256,7 +286,9 @@ static_resources:
           - name: pick
             typed_config:
               "@type": ${type}.extensions.filters.http.header_to_metadata.v3.Config
-              request_rules: [{header: x-pick-id, on_header_present: {metadata_namespace: picker, key: pick_id}}]
+              request_rules:
+              - {header: x-pick-id, on_header_present: {metadata_namespace: picker, key: pick_id}}
+              - {header: x-destination, on_header_present: {metadata_namespace: envoy.lb, key: destination}}
           - name: router
             typed_config: {"@type": ${type}.extensions.filters.http.router.v3.Router}
           route_config:
@@ -266,7 +298,21 @@ static_resources:
               response_headers_to_add: [{header: {key: x-smg-routed-worker-id, value: "%UPSTREAM_METADATA(worker:stamp)%"}}]
               routes: [{match: {prefix: /}, route: {cluster: workers, timeout: 0s}}]
   clusters:
-  - {name: workers, type: EDS, eds_cluster_config: {eds_config: {ads: {}, resource_api_version: V3, initial_fetch_timeout: 1s}}}
+  - name: workers
+    type: EDS
+    eds_cluster_config: {eds_config: {ads: {}, resource_api_version: V3, initial_fetch_timeout: 1s}}
+    load_balancing_policy:
+      policies:
+      - typed_extension_config:
+          name: envoy.load_balancing_policies.override_host
+          typed_config:
+            "@type": ${type}.extensions.load_balancing_policies.override_host.v3.OverrideHost
+            override_host_sources: [{metadata: {key: envoy.lb, path: [{key: destination}]}}]
+            fallback_policy:
+              policies:
+              - typed_extension_config:
+                  name: envoy.load_balancing_policies.least_request
+                  typed_config: {"@type": "${type}.extensions.load_balancing_policies.least_request.v3.LeastRequest"}
   - name: workers_eds
     type: EDS
     eds_cluster_config: {service_name: other, eds_config: {resource_api_version: V3, initial_fetch_timeout: 1s, api_config_source: ${grpc}}}
