@@ -1,47 +1,37 @@
 /**
  * Costs inside the service, without Envoy and without a network: `node bench/micro.mjs [part …] [--out FILE]`.
  *
- * Microseconds and bytes of one operation, on the built code. `--rounds`, `--ms` (a round of one case) and `--starts` make
- * it shorter or steadier.
+ * Microseconds and bytes of one operation, on the built code. Each part has a process of its own, so that none pays for the
+ * memory and the compiled code of another. `--rounds`, `--ms` (a round of one case), `--starts`, `--rate` and `--seconds`
+ * (paced part) make it shorter or steadier.
  */
+import { fork } from 'node:child_process';
 import { ensureBuild, say } from '../scripts/setup.mjs';
+import { own } from './lib/own.mjs';
 import { begin, finish } from './lib/report.mjs';
+import { PARTS, SETTINGS } from './micro/parts.mjs';
 
-const { settings, positionals, report, out } = begin('micro', { rounds: 9, ms: 40, starts: 5 });
-ensureBuild();
-const { measure } = await import('./micro/measure.mjs');
-const { decisionCases } = await import('./micro/decisions.mjs');
-const { placementCases } = await import('./micro/placement.mjs');
-const { policyCases } = await import('./micro/policies.mjs');
-const { measurePrompts } = await import('./micro/prompts.mjs');
-const { scanCases } = await import('./micro/scan.mjs');
-const { promptTextCases } = await import('./micro/prompt-text.mjs');
-const { ledgerCases, snapshotCases } = await import('./micro/fleet.mjs');
-const { measurePins } = await import('./micro/pins.mjs');
-const { measureProcess } = await import('./micro/process.mjs');
-const { measureTrees } = await import('./micro/trees.mjs');
-
-const PARTS = {
-  decisions: () => measure(decisionCases(), settings),
-  policies: () => measure(policyCases(), settings),
-  placement: () => measure(placementCases(), settings),
-  prompts: measurePrompts,
-  scan: () => measure(scanCases(), settings),
-  'prompt-text': () => measure(promptTextCases(), settings),
-  snapshot: () => measure(snapshotCases(), settings),
-  ledger: () => measure(ledgerCases(), settings),
-  process: () => measureProcess(settings.starts),
-  pins: measurePins,
-  trees: measureTrees,
-};
-
+const { settings, positionals, report, out } = begin('micro', SETTINGS);
 for (const name of positionals)
   if (!(name in PARTS)) throw new Error(`no part ${name}; parts are ${Object.keys(PARTS).join(', ')}`);
-for (const [name, run] of Object.entries(PARTS)) {
+ensureBuild();
+for (const name of Object.keys(PARTS)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
-  const result = await run();
+  const started = performance.now();
+  const result = await run(name);
   report[name] = result;
-  say(`${name}:`);
+  say(`${name}: (${Math.round((performance.now() - started) / 1000)} s)`);
   for (const row of [result].flat()) say(`  ${Object.values(row).join('\t')}`);
 }
 finish(report, out);
+
+function run(name) {
+  const program = new URL('./micro/part.mjs', import.meta.url);
+  const child = own(
+    fork(program, [name, JSON.stringify(settings)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }),
+  );
+  return new Promise((resolve, reject) => {
+    child.once('message', resolve);
+    child.once('exit', (code) => reject(new Error(`part ${name} ended with code ${code}`)));
+  });
+}

@@ -5,7 +5,6 @@
  * All variants are up together and take turns, round after round, so that a machine that slows down slows all of them. Ends
  * with exit code 1 when a request failed or a conversation left its worker. Loopback only.
  */
-import { spawnSync } from 'node:child_process';
 import { ensureBuild, say } from '../scripts/setup.mjs';
 import { begin, finish } from './lib/report.mjs';
 
@@ -28,7 +27,7 @@ ensureBuild();
 const { ensureEnvoy } = await import('../dist/demo/envoy-runtime.js');
 const { startClient, startWorkers } = await import('./end-to-end/client.mjs');
 const { measured, memoryOf, placedBy, SCENARIOS } = await import('./end-to-end/scenarios.mjs');
-const { startStack } = await import('./end-to-end/stack.mjs');
+const { startStack, versionOf } = await import('./end-to-end/stack.mjs');
 const { problemsIn, summarize } = await import('./end-to-end/summary.mjs');
 const { VARIANTS } = await import('./end-to-end/variants.mjs');
 
@@ -96,10 +95,4 @@ async function scenario(name, stacks, client) {
 
 function memoryOfAll(stacks) {
   return Object.fromEntries([...stacks].map(([variant, stack]) => [variant.name, memoryOf(stack)]));
-}
-
-/** `envoy  version: <commit>/<version>/<state>/…` */
-function versionOf(binary) {
-  const printed = spawnSync(binary, ['--version'], { encoding: 'utf8' }).stdout;
-  return /version: [^/]*\/([^/]*)\//.exec(printed)?.[1] ?? 'unknown';
 }

@@ -36,9 +36,13 @@ export function startClient() {
   };
 }
 
-/** Workers; resolves with their base URLs when they listen. */
-export async function startWorkers(count) {
-  const child = launch('workers.mjs', [String(count)]);
+/**
+ * Workers; resolves with their base URLs when they listen.
+ *
+ * @param holdMs what each takes for an answer
+ */
+export async function startWorkers(count, holdMs = 0) {
+  const child = launch('workers.mjs', [String(count), String(holdMs)]);
   const ports = await nextMessage(child, 'the workers');
   return { urls: ports.map((port) => `http://127.0.0.1:${port}`), stop: () => child.disconnect() };
 }

@@ -78,3 +78,9 @@ async function answers(port) {
     return false;
   }
 }
+
+/** Of an Envoy, from what it prints: `envoy  version: <commit>/<version>/<state>/…` */
+export function versionOf(binary) {
+  const printed = spawnSync(binary, ['--version'], { encoding: 'utf8' }).stdout;
+  return /version: [^/]*\/([^/]*)\//.exec(printed)?.[1] ?? 'unknown';
+}

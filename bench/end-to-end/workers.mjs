@@ -1,10 +1,10 @@
 /**
- * Workers that answer at once with the same short completion, all in this one process. Prints their ports. They do as little
- * as they can, since they share the processor with what is measured.
+ * Workers that answer a POST with the same short completion, all in this one process: `workers.mjs COUNT [HOLD-MS]`, at once
+ * unless told to wait. Sends their ports. They do as little as they can, since they share the processor with what is measured.
  */
 import { createServer } from 'node:http';
 
-const COUNT = Number(process.argv[2]);
+const [COUNT = 1, HOLD_MS = 0] = process.argv.slice(2).map(Number);
 const ANSWER = JSON.stringify({
   id: 'chatcmpl-bench',
   object: 'chat.completion',
@@ -27,11 +27,12 @@ for (let i = 0; i < COUNT; i++) {
   const server = createServer({ keepAliveTimeout: 60_000, noDelay: true }, (request, response) => {
     request.resume();
     request.on('end', () => {
+      const known = request.method === 'POST' || request.url === '/v1/models' || request.url === '/health';
       const body = request.url === '/v1/models' ? MODELS : ANSWER;
       const headers = { 'content-type': 'application/json', 'content-length': body.length, 'x-bench-worker': name };
-      const hold = Number(request.headers['x-bench-hold'] ?? 0);
-      const answer = () => response.writeHead(200, headers).end(body);
-      if (hold > 0) setTimeout(answer, hold);
+      const hold = Number(request.headers['x-bench-hold'] ?? HOLD_MS);
+      const answer = () => response.writeHead(known ? 200 : 404, headers).end(body);
+      if (hold > 0 && request.method === 'POST') setTimeout(answer, hold);
       else answer();
     });
   });

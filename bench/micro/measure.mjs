@@ -5,10 +5,16 @@
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { median, rounded } from '../lib/stats.mjs';
+import { median, quantile, rounded } from '../lib/stats.mjs';
 
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc');
+
+/** So that what came before does not count. */
+export function collectGarbage() {
+  gc();
+  gc();
+}
 
 const WARM_UP_MS = 60;
 /** Few enough not to be collected in between. */
@@ -49,6 +55,18 @@ function timed(each, ms) {
   return (spent * 1000) / operations;
 }
 
+/** Microseconds of operations that are timed one by one, the clock's own share in them: the middle, and the 99th of 100. */
+export function tail(each, operations) {
+  const times = new Float64Array(operations);
+  for (let i = 0; i < operations; i++) {
+    const start = performance.now();
+    each.run(1);
+    times[i] = (performance.now() - start) * 1000;
+  }
+  times.sort();
+  return { median: rounded(quantile(times, 0.5)), p99: rounded(quantile(times, 0.99)) };
+}
+
 function allocation(each) {
   const count = Math.min(each.most ?? ALLOCATION_BATCH, ALLOCATION_BATCH);
   const found = [];
@@ -65,8 +83,7 @@ function allocation(each) {
 
 /** Bytes held by the heap and by buffers, garbage gone. */
 export function heldBytes() {
-  gc();
-  gc();
+  collectGarbage();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
 }

@@ -3,6 +3,7 @@
  * is known, longest single call while filling, evicting and forgetting.
  */
 import { median, rounded } from '../lib/stats.mjs';
+import { flat, NODES_OF_A_TURN, tokensFrom, turnOf } from './conversations.mjs';
 import { heldBytes } from './measure.mjs';
 
 const { StringTree } = await import('../../dist/routing/prefixes/string-tree.js');
@@ -13,27 +14,25 @@ const PROMPTS = { '300 B': 300, '2 KB': 2048, '32 KB': 32 << 10, '220 KB': 220 <
 const WORKERS = Array.from({ length: 8 }, (_, i) => `http://10.0.0.${i + 1}:8000`);
 const ROUNDS = 101;
 const PAGE = 16;
-/** Turns of a conversation; the first of which shares a system prompt with others. */
-const TURNS = 4;
 
 const KINDS = {
   text: {
     create: () => new StringTree(1e9),
     key: (text) => flat(text),
-    nodesOfAKey: 1.89,
+    nodesOfAKey: NODES_OF_A_TURN.text,
     unitBytes: 1,
   },
   'wide text': {
     create: () => new StringTree(1e9),
     key: (text) => flat(`${text.slice(0, 20)}\u{1F600}${text.slice(20)}`),
-    nodesOfAKey: 1.89,
+    nodesOfAKey: NODES_OF_A_TURN.text,
     // The engine keeps a run in one byte each where that can be, and the wide character is in few runs.
     unitBytes: 1,
   },
   tokens: {
     create: () => new TokenTree(1e9, PAGE),
-    key: tokensOf,
-    nodesOfAKey: 1.5,
+    key: tokensFrom,
+    nodesOfAKey: NODES_OF_A_TURN.tokens,
     unitBytes: 4,
   },
 };
@@ -80,13 +79,11 @@ function fill(kind, tree, keys) {
   let longest = 0;
   let spent = 0;
   for (let i = 0; i < keys; i++) {
-    const conversation = Math.floor(i / TURNS);
-    const system = `system prompt number ${conversation % 100} of many: `;
-    const history = `${conversation.toString(36)} asks and is told what it wants to know, `.repeat(1 + (i % TURNS));
-    const key = kind.key(`${system}${history}turn ${i}${' and so on'.repeat(4)}`);
+    const { chat, text } = turnOf(i);
+    const key = kind.key(text);
     const took = timed(() => {
       tree.match(key, null);
-      tree.insert(key, null, WORKERS[conversation % WORKERS.length]);
+      tree.insert(key, null, WORKERS[chat % WORKERS.length]);
     });
     longest = Math.max(longest, took);
     spent += took;
@@ -129,20 +126,4 @@ function timed(run) {
   const start = performance.now();
   run();
   return performance.now() - start;
-}
-
-/** The text as one string in one piece, as decoded bodies give it. */
-function flat(text) {
-  return Buffer.from(text, 'utf16le').toString('utf16le');
-}
-
-/** A token for each four characters, whole pages and a bit. */
-function tokensOf(text) {
-  const tokens = new Uint32Array(Math.max(Math.ceil(text.length / 4), 1));
-  for (let i = 0; i < tokens.length; i++) {
-    let hash = 17;
-    for (let k = i * 4; k < i * 4 + 4; k++) hash = Math.imul(hash, 31) + text.charCodeAt(k % text.length);
-    tokens[i] = hash & 0x1ffff;
-  }
-  return tokens;
 }

@@ -13,6 +13,7 @@ const { MemoryPinStore } = await dist('pins/memory-pin-store');
 const { RequestIds } = await dist('request/request-id');
 const { extProcObserver } = await dist('service/observers');
 const { ModelPolicies } = await dist('routing/model-policies');
+const { Housekeeping } = await dist('service/housekeeping');
 const { gatewayPolicyOf, pickerConfigOf } = await dist('service/picker-config');
 const { createLog } = await dist('telemetry/log');
 const { createMetrics } = await dist('telemetry/metrics');
@@ -103,7 +104,20 @@ export function createWorld(workers, env) {
     for (let i = 0; i < opened; i++) ledger.end(open[i]);
     opened = 0;
   };
-  return { registry, pins, ledger, picker, router: config.router, pick, extProc, endAll };
+  return { registry, pins, ledger, picker, policies, metrics, log, router: config.router, pick, extProc, endAll };
+}
+
+/** Envoy's access log is there, and no end of a request is lost. */
+const LOGS = { logStreams: 1, lastLogStreamClosedAt: null };
+
+/**
+ * The service's own timers over a world. To be closed.
+ *
+ * @param intervals those that differ from SMG's defaults
+ */
+export function housekeepingOf({ ledger, pins, policies, metrics, log }, intervals = {}) {
+  const parts = { ledger, ends: LOGS, pins, policies, metrics, log, clock: () => performance.now() };
+  return new Housekeeping(parts, { maxIdleSecs: 14_400, pinSweepSecs: 60, policyTendSecs: 120, ...intervals });
 }
 
 /** The header message that Envoy sends for a chat request of an SDK. */

@@ -1,7 +1,9 @@
+import { pointsOf } from './affinity.mjs';
 import { figure, table } from './format.mjs';
+import { slowest } from './policies.mjs';
 
 /** What was promised, and what was measured. */
-export function budgets(endToEnd, micro) {
+export function budgets(endToEnd, micro, affinity) {
   const decision = (name) => micro.decisions.find((row) => row.name === name);
   const latency = endToEnd.scenarios.latency.summary;
   const header = decision('headers, known pin');
@@ -18,6 +20,20 @@ export function budgets(endToEnd, micro) {
     ['added p99 with a header key', 'below 3 ms', latency['header-1k'].p99MsAdded, 3, 'ms'],
     ['processor time of the service for a request of 1 KB', 'below 2 ms', cpu, 2, 'ms'],
   ];
+  if (micro.paced !== undefined) {
+    const { name, workers, micros } = slowest(micro);
+    rows.push([`decision with ${figure(workers)} workers, ${name}`, 'at most 50 µs', micros, 50, 'µs']);
+    const missed = Math.max(...micro.paced.map(({ perSecond }) => 1 - perSecond / micro.settings.rate));
+    rows.push([`missed of ${figure(micro.settings.rate)} decisions a second`, 'at most 1 %', missed * 100, 1, '%']);
+  }
+  if (affinity !== undefined) {
+    const points = pointsOf(affinity).map((row) => row.points ?? Number.NaN);
+    const behind = Math.max(0, ...points.map((each) => -each));
+    rows.push(['prompts that SMG keeps together and we do not', 'at most 1 point', behind, 1, 'points']);
+    const p99 = Math.max(...affinity.decisions.map(({ p99Ms }) => p99Ms));
+    const prompt = `${figure(affinity.settings.bytes / 1024)} KB`;
+    rows.push([`p99 of a decision of cache_aware at ${prompt}, beside Envoy`, 'below 1 ms', p99, 1, 'ms']);
+  }
   return table(
     ['what', 'budget', 'measured', 'met'],
     rows.map(([what, budget, value, most, unit]) => [

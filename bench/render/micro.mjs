@@ -7,25 +7,20 @@ export function decisionTable({ decisions }) {
   );
 }
 
-/** A column for each number of workers. */
-export function workersTable({ policies, snapshot }) {
-  const counts = [...new Set(policies.map((row) => row.workers))];
-  const names = [...new Set(policies.map((row) => row.name))];
-  const cells = (rows) => counts.map((count) => figure(rows.find(({ workers }) => workers === count)?.micros, 'µs'));
+export function snapshotTable({ snapshot }) {
   return table(
-    ['', ...counts.map((count) => `${count} workers`)],
-    [
-      ...names.map((name) => [`decision, ${name}`, ...cells(policies.filter((row) => row.name === name))]),
-      ['a change of the fleet (new snapshot)', ...cells(snapshot)],
-    ],
+    ['', ...snapshot.map(({ workers }) => `${figure(workers)} workers`)],
+    [['a change of the fleet (new snapshot)', ...snapshot.map(({ micros }) => figure(micros, 'µs'))]],
   );
 }
 
 export function pinsTable({ pins }) {
+  const replaced = pins.every((row) => row.bytesAfterReplacements !== undefined);
   return table(
     [
       'pins',
       'memory of one, beside its key',
+      ...(replaced ? ['after as many replacements'] : []),
       'look-up',
       'write of a new one at the cap',
       'longest single write while filling',
@@ -33,6 +28,7 @@ export function pinsTable({ pins }) {
     pins.map((row) => [
       figure(row.pins),
       figure(row.bytesPerPin, 'bytes'),
+      ...(replaced ? [figure(row.bytesAfterReplacements, 'bytes')] : []),
       figure(row.getMicros, 'µs'),
       figure(row.putAtCapMicros, 'µs'),
       figure(row.longestPutMs, 'ms'),

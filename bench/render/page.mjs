@@ -1,10 +1,14 @@
 /** The text of docs/performance.md. Every figure in it comes from the results. */
+import { affinityText } from './affinity.mjs';
 import { budgets } from './budgets.mjs';
 import { capacityTable, cpuTable, heldTable, latencyTable, memoryTable, totals } from './end-to-end.mjs';
 import { figure, size } from './format.mjs';
-import { decisionTable, ledgerTable, pinsTable, scanTable, workersTable } from './micro.mjs';
+import { withPrompts, withWorkers } from './growth.mjs';
+import { decisionTable, ledgerTable, pinsTable, scanTable, snapshotTable } from './micro.mjs';
+import { policiesTable } from './policies.mjs';
 
-export function performancePage(endToEnd, micro) {
+/** @param affinity undefined as long as it was not measured; parts of `micro` that were not are left out, too */
+export function performancePage(endToEnd, micro, affinity) {
   const { settings, scenarios } = endToEnd;
   const { sent, failed, split } = totals(endToEnd);
   const open = scenarios.held.summary['rid-1k'].open;
@@ -25,11 +29,11 @@ belong to this machine, on whose cores the client, the workers, Envoy and the se
 | machine | ${endToEnd.machine.cpu}, ${endToEnd.machine.cores} cores, ${endToEnd.machine.memoryGiB} GB, ${endToEnd.machine.platform} |
 | versions | smg-envoy ${endToEnd.versions.smgEnvoy} (${endToEnd.versions.commit}), Node ${endToEnd.versions.node}, Envoy ${endToEnd.versions.envoy} with one worker thread |
 | through Envoy | ${endToEnd.date}, ${commandOf(endToEnd)}, [${endToEnd.name}](../bench/results/${endToEnd.name}) |
-| inside | ${micro.date}, ${commandOf(micro)}, commit ${micro.versions.commit}, [${micro.name}](../bench/results/${micro.name}) |
+| inside | ${micro.date}, ${commandOf(micro)}, commit ${micro.versions.commit}, [${micro.name}](../bench/results/${micro.name}) |${affinityLine(affinity)}
 
 ## Budgets
 
-${budgets(endToEnd, micro)}
+${budgets(endToEnd, micro, affinity)}
 
 The decision is everything from the head (and body) of a request to the answer: read, decide, store the pin, count. The
 messages around it are not in it; they are in the table of [one request](#one-request-inside). Added latency and processor time
@@ -73,15 +77,19 @@ Resident, of the processes of each variant: before the first request, after all 
 
 ${memoryTable(endToEnd)}
 
-## One request, inside
+${affinity === undefined ? '' : `${affinityText(affinity)}\n`}## One request, inside
 
 ${decisionTable(micro)}
 
 ## How the cost grows
 
-**With workers.** Time of a decision without reading the request, and of a change of state of one worker.
+**With workers.** Time of a decision without reading the request.
 
-${workersTable(micro)}
+${policiesTable(micro)}
+${withWorkers(micro)}
+${snapshotTable(micro)}
+
+A change of state of one worker makes a new snapshot of all: read it as what a probe costs that changes something.
 
 **With keys.**
 
@@ -92,7 +100,7 @@ same for any prompt.
 
 ${scanTable(micro)}
 
-**With open streams.** ${figure(open)} requests at once whose workers keep them waiting: resident memory that came to each process,
+${withPrompts(micro)}**With open streams.** ${figure(open)} requests at once whose workers keep them waiting: resident memory that came to each process,
 for each request. After a header key the service holds no stream; after a body \`rid\` Envoy keeps it open until the response has
 ended. The service's figures tell the order of size only: a heap that had room shows little, one that grew shows more. A
 request in flight is one entry in the ledger.
@@ -120,14 +128,21 @@ ${ledgerTable(micro)}
 
 \`\`\`sh
 node bench/run.mjs      # through Envoy, about 5 minutes
-node bench/micro.mjs    # inside, about 1 minute
+node bench/micro.mjs    # inside, about 7 minutes
+node bench/affinity.mjs # prompts that begin alike, about 4 minutes
 node bench/render.mjs   # this page, from the newest files in bench/results
 \`\`\`
 
 The settings above are options of the same name. Results go to \`bench/results/local/\`, which git ignores; the option \`out\`
-names another file, and files \`bench/results/DATE-end-to-end.json\` and \`bench/results/DATE-micro.json\` are
-what this page is made of. Leave the machine alone meanwhile.
+names another file, and files \`bench/results/DATE-end-to-end.json\`, \`…-micro.json\` and \`…-affinity.json\` are
+what this page is made of: the newest of each. Leave the machine alone meanwhile.
 `;
+}
+
+function affinityLine(affinity) {
+  if (affinity === undefined) return '';
+  const { date, versions, name } = affinity;
+  return `\n| prompts that begin alike | ${date}, ${commandOf(affinity)}, commit ${versions.commit}, [${name}](../bench/results/${name}) |`;
 }
 
 /** The command without its options, and the settings that held. */
