@@ -119,6 +119,13 @@ describe('policies 3.2 answers as SMG 1.11.0 takes them', () => {
     expect(texts.map((text) => readJsonLoads(text, 0))).toEqual(texts.map(() => 'foreign'));
   });
 
+  it('takes more ranks than an engine can have as foreign, since each would become series of metrics', () => {
+    const ranks = (count: number) => read({ loads: Array.from({ length: count }, () => ({})) });
+
+    expect(ranks(4096)).toMatchObject({ tokenUsage: 0 });
+    expect(ranks(4097)).toBe('foreign');
+  });
+
   it('never throws, and tells finite numbers only, whatever stands in the answer', () => {
     const member = fc.oneof(fc.double(), fc.integer(), fc.jsonValue());
     const rank = fc.record(

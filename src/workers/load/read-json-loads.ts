@@ -1,4 +1,5 @@
 import type { LoadReport, RankLoad, TransferLoad } from '../engine-load.ts';
+import { MAX_RANKS } from '../worker-url.ts';
 import { loadReport } from './load-report.ts';
 
 /** `foreign`: an answer of another shape, so that the route is none for load; `empty`: the shape, but no rank in it. */
@@ -6,7 +7,8 @@ export type JsonLoads = LoadReport | 'foreign' | 'empty';
 
 /**
  * Reads what `/loads` and `/v1/loads` answer (policies 3.3). As SMG 1.11.0 does: a member that is missing reads 0, one of
- * a wrong type makes the whole answer foreign. Never throws.
+ * a wrong type makes the whole answer foreign; so do more ranks than an engine can have, which would become as many metric
+ * series. Never throws.
  *
  * @param at milliseconds, monotonic
  */
@@ -19,7 +21,7 @@ export function readJsonLoads(text: string, at: number): JsonLoads {
   }
   if (!isObject(answer)) return 'foreign';
   const { loads = [] } = answer;
-  if (!Array.isArray(loads)) return 'foreign';
+  if (!Array.isArray(loads) || loads.length > MAX_RANKS) return 'foreign';
   const ranks: RankLoad[] = [];
   for (const load of loads as readonly unknown[]) {
     const rank = isObject(load) ? readRank(load) : null;
