@@ -84,4 +84,25 @@ describe('policies 1.4 power_of_two', () => {
 
     expect([next(0), next(2, 1), next(1), next(0, 1, 2), next(3, 1, 0, 2)]).toEqual(['1', '0', '0', '3', undefined]);
   });
+
+  it('draws every pair of the rest as often', () => {
+    const members = ['0', '1', '2', '3', '4'].map((id, load) => makeReporting(id, null, load));
+    const taken = [members[2]!];
+    const policy = new PowerOfTwoPolicy();
+    let state = 1;
+    const seeded = () => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      return state / 2 ** 32;
+    };
+    const counts: Record<string, number> = {};
+    for (let i = 0; i < 6000; i++) {
+      const id = policy.next(makePlacement(members, {}, seeded), taken)?.id ?? 'nobody';
+      counts[id] = (counts[id] ?? 0) + 1;
+    }
+
+    // Of six pairs of 0, 1, 3 and 4 the worker with the least in flight wins: 0 three, 1 two, 3 one.
+    expect(Object.keys(counts).sort()).toEqual(['0', '1', '3']);
+    expect(counts['0']! / 6000).toBeCloseTo(1 / 2, 1);
+    expect(counts['1']! / 6000).toBeCloseTo(1 / 3, 1);
+  });
 });

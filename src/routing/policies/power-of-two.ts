@@ -7,6 +7,9 @@ import { EXPECTED_WAIT_DEFAULTS } from '../policy-parameters.ts';
 const NONE: readonly number[] = [];
 const NOBODY: readonly Worker[] = [];
 
+/** Pairs that may hold a taken worker before the places of those are looked up. */
+const DRAWS = 8;
+
 /** Of two workers drawn at random the one with the shorter expected wait, seen by the two alone (policies 1.4). */
 export class PowerOfTwoPolicy implements Policy {
   readonly name = 'power_of_two';
@@ -23,10 +26,19 @@ export class PowerOfTwoPolicy implements Policy {
 
   /** Draws another pair from the rest. */
   next({ candidates, random }: Placement, taken: readonly Worker[]): Worker | null {
+    for (let i = 0; i < DRAWS && candidates.length > 1; i++) {
+      const pair = drawPair(candidates, NONE, random);
+      if (noneOf(taken, pair)) return this.#wait.next(pair, taken, random);
+    }
     const places = taken.map((worker) => candidates.indexOf(worker)).filter((place) => place >= 0);
     places.sort((a, b) => a - b);
     return this.#wait.next(drawPair(candidates, places, random), taken, random);
   }
+}
+
+function noneOf(taken: readonly Worker[], pair: readonly Worker[]): boolean {
+  for (const worker of pair) if (taken.includes(worker)) return false;
+  return true;
 }
 
 /**
