@@ -7,6 +7,7 @@ import type { WorkerInstance } from './worker-instance.ts';
 export class BreakerTimers {
   readonly #timers = new Map<WorkerInstance, NodeJS.Timeout>();
   readonly #onElapsed: (instance: WorkerInstance) => void;
+  #closed = false;
 
   /** @param onElapsed told when a breaker is half-open by the passing of time */
   constructor(onElapsed: (instance: WorkerInstance) => void) {
@@ -16,7 +17,7 @@ export class BreakerTimers {
   /** To be called when a breaker may have changed its state. */
   follow(instance: WorkerInstance): void {
     this.forget(instance);
-    if (instance.breaker.state !== 'open') return;
+    if (this.#closed || instance.breaker.state !== 'open') return;
     const timer = setTimeout(() => {
       this.#timers.delete(instance);
       if (instance.breaker.elapse(performance.now())) this.#onElapsed(instance);
@@ -31,7 +32,9 @@ export class BreakerTimers {
     this.#timers.delete(instance);
   }
 
+  /** For good: the last words of Envoy come while the service ends. */
   close(): void {
+    this.#closed = true;
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();
   }
