@@ -6,7 +6,7 @@ import { median, rounded } from '../lib/stats.mjs';
 
 const IDLE_MS = 2000;
 
-export async function measureProcess(starts) {
+export async function measureProcess({ starts }) {
   const seen = [];
   for (let i = 0; i < starts; i++) {
     const service = await startService([]);
