@@ -52,6 +52,7 @@ export function bootstrapOptions(flags: EnvoyFlags, loaded: Loaded): BootstrapOp
     hiddenHeaders: hiddenHeaders(settings),
     destinationHeader: header === 'auto' || header === 'off' ? null : header,
     stamp: settings.routedWorkerId !== 'off',
+    dpAware: settings.dpAware,
     decisionHeader: settings.decisionHeader,
   };
 }
@@ -122,10 +123,12 @@ function staticWorkers(loaded: Loaded): readonly StaticWorker[] {
     throw new AppError('invalid_configuration', '--static-workers: give workers with --worker-urls or in --config');
   }
   const kind = loaded.settings.routedWorkerId;
-  return specs.map(({ url, name }) => ({
+  // Declared ranks of one engine are one endpoint.
+  const engines = new Map(specs.map((spec) => [spec.url.base, spec]));
+  return [...engines.values()].map(({ url, name }) => ({
     address: { kind: 'tcp', host: url.host, port: url.port },
-    id: url.id,
-    stamp: workerStamp({ id: url.id, name: name ?? url.id }, kind),
+    id: url.base,
+    stamp: workerStamp({ url: url.base, name: name ?? url.base, rank: null }, kind, null),
   }));
 }
 

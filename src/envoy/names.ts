@@ -15,6 +15,9 @@ export const PICKER_NAMESPACE = 'picker';
 export const PICK_ID_KEY = 'pick_id';
 export const SERVED_KEY = 'served';
 export const DECISION_KEY = 'decision';
+/** The data-parallel rank that the body names (decisions 46), and the same as the end of a worker id: `@rank`. */
+export const RANK_KEY = 'rank';
+export const RANK_SUFFIX_KEY = 'rank_suffix';
 
 /** Metadata of an endpoint: `id` for the access log, `stamp` for the response header (decisions 22). */
 export const WORKER_NAMESPACE = 'worker';

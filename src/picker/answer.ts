@@ -30,6 +30,10 @@ export interface PickAnswer {
   readonly destination: string;
   /** No other worker may serve. */
   readonly strict: boolean;
+  /** Attempts after the first that Envoy may make; null where its route decides. */
+  readonly maxRetries: number | null;
+  /** Data-parallel rank that the body tells the engine; null when it tells none. */
+  readonly rank: number | null;
   /** Value to set as `x-request-id` towards the worker, null when the header may stay as it is. */
   readonly requestId: string | null;
   /** Value of `x-smg-decision`, null unless the operator asked for it. */

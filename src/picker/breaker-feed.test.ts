@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { PickerBench, urlOf } from '../../test/support/picker-bench.ts';
-import { specOf } from '../../test/support/registry-bench.ts';
+import { endOf, PickerBench, urlOf } from '../../test/support/picker-bench.ts';
 
 let bench: PickerBench;
 beforeEach(() => {
@@ -12,7 +11,7 @@ const counts = (n: number) => {
   return [successes, failures];
 };
 const failed = (n: number, status = 500) =>
-  bench.ends.attemptFailed({ workerId: urlOf(n), address: '', status, broken: false });
+  bench.ends.attemptFailed({ workerId: urlOf(n), address: '', rank: null, status, broken: false });
 
 describe('each attempt counts once', () => {
   it('a request that the first worker answered', () => {
@@ -94,8 +93,8 @@ describe('each attempt counts once', () => {
 
 describe('whose attempt it was', () => {
   it('is known by the id, else by the address', () => {
-    bench.ends.attemptFailed({ workerId: urlOf(1), address: '10.0.0.2:8000', status: 500, broken: false });
-    bench.ends.attemptFailed({ workerId: '', address: '10.0.0.2:8000', status: 0, broken: true });
+    bench.ends.attemptFailed({ workerId: urlOf(1), address: '10.0.0.2:8000', rank: null, status: 500, broken: false });
+    bench.ends.attemptFailed({ workerId: '', address: '10.0.0.2:8000', rank: null, status: 0, broken: true });
     expect([counts(1), counts(2)]).toEqual([
       [0, 1],
       [0, 1],
@@ -103,7 +102,13 @@ describe('whose attempt it was', () => {
   });
 
   it('a worker that left, or of another cluster, is nobody', () => {
-    bench.ends.attemptFailed({ workerId: 'http://gone:1', address: '10.9.9.9:1', status: 500, broken: false });
+    bench.ends.attemptFailed({
+      workerId: 'http://gone:1',
+      address: '10.9.9.9:1',
+      rank: null,
+      status: 500,
+      broken: false,
+    });
     bench.end(bench.pick(null).pickId, 9);
     expect([counts(1), counts(2)]).toEqual([
       [0, 0],
@@ -112,19 +117,66 @@ describe('whose attempt it was', () => {
   });
 });
 
-it('the ranks of one engine share what becomes of its requests', () => {
-  bench = new PickerBench();
-  const ranks = ['http://10.0.0.5:8000@0', 'http://10.0.0.5:8000@1'];
-  for (const url of [...ranks, urlOf(2)]) bench.registry.add(specOf(url), 'flags');
-  const [zero = '', one = ''] = ranks;
+describe('data-parallel ranks, which Envoy knows as one engine', () => {
+  const ENGINE = 'http://10.0.0.5:8000';
+  const AT = '10.0.0.5:8000';
+  const of = (rank: number) => {
+    const { successes, failures } = bench.registry.instance(`${ENGINE}@${rank}`)!.breaker;
+    return [successes, failures];
+  };
+  beforeEach(() => {
+    bench = new PickerBench().engine(5, 3);
+  });
 
-  bench.ends.attemptFailed({ workerId: zero, address: '10.0.0.5:8000', status: 0, broken: true });
-  bench.end('other-1', 0, { workerId: one });
-  bench.ends.attemptFailed({ workerId: '', address: '10.0.0.5:8000', status: 500, broken: false });
+  it.each([
+    ['id and address', ENGINE, AT],
+    ['the address', '', AT],
+    ['the id', ENGINE, ''],
+  ])('an answer counts for the rank that was picked, told by %s', (_, workerId, servedAddress) => {
+    for (let i = 0; i < 4; i++) {
+      const { pickId } = bench.pick(null);
+      bench.end(pickId, 5, { workerId, servedAddress, rank: i % 3 });
+    }
+    expect([of(0), of(1), of(2)]).toEqual([
+      [2, 0],
+      [1, 0],
+      [1, 0],
+    ]);
+  });
 
-  const of = (id: string) => bench.registry.instance(id)!.breaker;
-  for (const id of ranks) expect(of(id)).toMatchObject({ failures: 2, successes: 1, consecutiveFailures: 1 });
-  expect(of(urlOf(2))).toMatchObject({ failures: 0, successes: 0 });
+  it('for the one that the entry names where the pick was of another replica', () => {
+    bench.ends.ended({ ...endOf('other-1', 5), workerId: ENGINE, rank: 2 }, bench.now);
+    expect([of(0), of(1), of(2)]).toEqual([
+      [0, 0],
+      [0, 0],
+      [1, 0],
+    ]);
+  });
+
+  it('a running answer, and one that passes by, count for the rank that was picked', () => {
+    bench.ends.alive(bench.pick(null).pickId, ENGINE, AT, 200, bench.now);
+    bench.breakers.answered(bench.pick(null).pickId, AT, 500, 'via_upstream');
+    expect([of(0), of(1), of(2)]).toEqual([
+      [1, 0],
+      [0, 1],
+      [0, 0],
+    ]);
+  });
+
+  it('a failed attempt counts for the rank that answered it, for all when nobody did', () => {
+    bench.ends.attemptFailed({ workerId: ENGINE, address: AT, rank: 1, status: 503, broken: false });
+    expect([of(0), of(1), of(2)]).toEqual([
+      [0, 0],
+      [0, 1],
+      [0, 0],
+    ]);
+    bench.ends.attemptFailed({ workerId: ENGINE, address: AT, rank: null, status: 0, broken: true });
+    expect([of(0), of(1), of(2)]).toEqual([
+      [0, 1],
+      [0, 2],
+      [0, 1],
+    ]);
+  });
 });
 
 describe('sticky-sessions 3.4 and 3.5 a pin whose worker keeps failing', () => {

@@ -1,6 +1,7 @@
 /** Tells the circuit breakers what became of requests, from whichever source knows it; no attempt counts twice. */
 import type { Outcome } from '../workers/breaker.ts';
 import type { InFlightEntry, InFlightLedger } from '../workers/in-flight-ledger.ts';
+import { servedWorker } from '../workers/served-worker.ts';
 import type { SnapshotSource } from '../workers/snapshot-source.ts';
 import { ofAnswer, ofAttempt, ofEnd, ofRunning } from './outcomes.ts';
 import type { FailedAttempt, RequestEnd } from './request-end.ts';
@@ -19,40 +20,45 @@ export class BreakerFeed {
     this.#ledger = ledger;
   }
 
-  /** Envoy's router logged an attempt. */
+  /** Envoy's router logged an attempt. One without an answer speaks of the engine, and so of each of its ranks. */
   attempt(attempt: FailedAttempt): void {
-    this.#tell(attempt.workerId, attempt.address, ofAttempt(attempt));
+    const outcome = ofAttempt(attempt);
+    if (outcome === null) return;
+    const { workerId, address, rank } = attempt;
+    const { current } = this.#fleet;
+    const worker = servedWorker(current, workerId, address, rank);
+    if (worker === undefined) return;
+    if (worker.rank === null || rank !== null) this.#fleet.attempted(worker.id, outcome);
+    else for (const { id, url } of current.workers) if (url === worker.url) this.#fleet.attempted(id, outcome);
   }
 
   /** A request has ended. `entry`: what is known of its pick; undefined for that of another replica. */
   ended(end: RequestEnd, entry: InFlightEntry | undefined): void {
-    if (entry?.outcomeTold !== true) this.#tell(end.workerId, end.servedAddress, ofEnd(end));
+    if (entry?.outcomeTold === true) return;
+    this.#tell(end.workerId, end.servedAddress, entry?.worker.rank ?? end.rank, ofEnd(end));
   }
 
   /** A request still runs; `status` is that of its answer, 0 before it has begun. */
   running(pickId: string, workerId: string, address: string, status: number): void {
     const outcome = ofRunning(status);
-    if (outcome !== null && this.#ledger.tellOutcome(pickId)) this.#tell(workerId, address, outcome);
+    if (outcome !== null && this.#ledger.tellOutcome(pickId)) {
+      this.#tell(workerId, address, this.#rankOf(pickId), outcome);
+    }
   }
 
   /** The response headers of a request pass by, where no access log is promised. Its entry, if one comes, counts no more. */
   answered(pickId: string, address: string, status: number, codeDetails: string | null): void {
     const outcome = ofAnswer(status, codeDetails);
-    if (this.#ledger.tellOutcome(pickId)) this.#tell('', address, outcome);
+    if (this.#ledger.tellOutcome(pickId)) this.#tell('', address, this.#rankOf(pickId), outcome);
   }
 
-  #tell(workerId: string, address: string, outcome: Outcome | null): void {
+  #rankOf(pickId: string): number | null {
+    return this.#ledger.get(pickId)?.worker.rank ?? null;
+  }
+
+  #tell(workerId: string, address: string, rank: number | null, outcome: Outcome | null): void {
     if (outcome === null) return;
-    const { current } = this.#fleet;
-    const worker = current.byId(workerId) ?? current.byAddress(address);
-    if (worker === undefined) return;
-    if (!current.ranked) {
-      this.#fleet.attempted(worker.id, outcome);
-      return;
-    }
-    // An attempt names no rank, and the ranks of an engine fail together: each of them is told.
-    for (const each of current.workers) {
-      if (each.address === worker.address) this.#fleet.attempted(each.id, outcome);
-    }
+    const worker = servedWorker(this.#fleet.current, workerId, address, rank);
+    if (worker !== undefined) this.#fleet.attempted(worker.id, outcome);
   }
 }

@@ -6,7 +6,8 @@ import type { RequestEnd } from './request-end.ts';
 const FAILURES = [408, 500, 502, 503, 504];
 const SUCCESSES = [101, 200, 204, 301, 400, 404, 422, 501];
 
-const attempt = (status: number, broken = false) => ofAttempt({ workerId: 'w', address: '', status, broken });
+const attempt = (status: number, broken = false) =>
+  ofAttempt({ workerId: 'w', address: '', rank: null, status, broken });
 
 describe('policies 2.3 an attempt that the router logged', () => {
   it.each(FAILURES)('status %i is a failure', (status) => expect(attempt(status)).toBe('failure'));

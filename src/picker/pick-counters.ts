@@ -12,7 +12,7 @@ import {
 import type { EndpointLabel } from '../telemetry/endpoint-label.ts';
 import type { Cell, HistogramCell } from '../telemetry/instruments.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { OpaqueReason, PassReason, RefusalCode } from '../telemetry/own-metrics.ts';
+import type { EditedMember, OpaqueReason, PassReason, RefusalCode } from '../telemetry/own-metrics.ts';
 
 function cells<K extends string>(keys: readonly K[], find: (key: K) => Cell): Readonly<Record<K, Cell>> {
   return Object.fromEntries(keys.map((key) => [key, find(key)])) as Record<K, Cell>; // one entry per key of K
@@ -69,6 +69,11 @@ export class PickCounters {
 
   partialBody(): void {
     this.#metrics.partialBodies.cell().value += 1;
+  }
+
+  /** A member that the worker has to get was written into the body, or could not be. */
+  bodyEdit(member: EditedMember, done: boolean): void {
+    this.#metrics.bodyEdits.cell(member, done ? 'done' : 'not_whole').value += 1;
   }
 
   /**

@@ -37,6 +37,64 @@ describe('policies 2.4 several policies in one fleet', () => {
   });
 });
 
+describe('policies 2.4 an alias in the body', () => {
+  const modelAliases = new Map([['small', 'the "m"']]);
+  const fleet = (config: Partial<PickerBenchOptions['config']> = {}, keys: PickerBenchOptions['keys'] = {}) => {
+    const bench = new PickerBench({ keys, config: { modelAliases, ...config } });
+    bench.add(1, serving('the "m"'));
+    return bench;
+  };
+  const edits = (bench: PickerBench) => [
+    bench.metrics.bodyEdits.cell('model', 'done').value,
+    bench.metrics.bodyEdits.cell('model', 'not_whole').value,
+  ];
+
+  it('becomes the name of its model, and every other byte stays', () => {
+    const bench = fleet();
+    const body = Buffer.from('{ "prompt" : "small", "model":\t"small" ,"x":1e3 }');
+
+    expect(String(bench.pick(body).body)).toBe('{ "prompt" : "small", "model":\t"the \\"m\\"" ,"x":1e3 }');
+    expect(edits(bench)).toEqual([1, 0]);
+  });
+
+  it.each<[string, unknown]>([
+    ['the model itself', { model: 'the "m"' }],
+    ['no model', {}],
+    ['an alias deeper down', { model: 'the "m"', metadata: { model: 'small' } }],
+  ])('%s: the body goes on as it came', (_, body) => {
+    const bench = fleet();
+
+    expect(bench.pick(body).body).toBeNull();
+    expect(edits(bench)).toEqual([0, 0]);
+  });
+
+  it('stays where only the beginning of the body was read', () => {
+    const bench = fleet();
+    const cut = { bytes: Buffer.from('{"model":"small","messages":['), complete: false };
+
+    expect(bench.picker.pick(chat(), cut, FACTS)).toMatchObject({ kind: 'pick', body: null });
+    expect(edits(bench)).toEqual([0, 1]);
+  });
+
+  it.each([
+    ['/v1/chat/completions', {}, { readBody: true, reason: 'model_alias' }],
+    ['/v1/responses', {}, { readBody: true, reason: 'model_alias' }],
+    ['/v1/audio/transcriptions', {}, { readBody: false, reason: 'not_json' }],
+    ['/v1/chat/completions', { endOfStream: true }, { readBody: false, reason: 'no_body' }],
+  ])('%s is read for it, also where all workers serve one model: %j', (path, parts, plan) => {
+    expect(fleet({}, { override: false }).picker.plan(chat({ path, ...parts }))).toEqual(plan);
+  });
+
+  it('goes with the rank of the worker', () => {
+    const bench = new PickerBench({ config: { modelAliases } }).engine(1, 2, serving('the "m"'));
+
+    expect(JSON.parse(String(bench.pick({ model: 'small' }).body))).toEqual({
+      data_parallel_rank: 0,
+      model: 'the "m"',
+    });
+  });
+});
+
 describe('policies 2.4 model aliases', () => {
   const modelAliases = new Map([
     ['small', 'm'],

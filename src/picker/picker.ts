@@ -24,13 +24,16 @@ import type { PassReason } from '../telemetry/own-metrics.ts';
 import type { Random } from '../util/random.ts';
 import type { InFlightLedger } from '../workers/in-flight-ledger.ts';
 import type { JudgedSource } from '../workers/snapshot-source.ts';
+import type { Worker } from '../workers/worker.ts';
 import type { Answer, BodyBytes, BodyPlan, PassAnswer, StreamFacts } from './answer.ts';
 import { contentLength } from './content-length.ts';
 import { logDecision } from './decision-log.ts';
+import { destinationOf } from './destination.ts';
 import type { PickCounters } from './pick-counters.ts';
 import type { PickIds } from './pick-ids.ts';
 import type { ErrorStyle } from './refusals.ts';
 import { badBody, refusalOf, tooLarge } from './refusals.ts';
+import { bodyFor, type ReadableBody } from './worker-body.ts';
 
 /** What a reload may change. Replaced whole. */
 export interface PickerConfig {
@@ -47,6 +50,8 @@ export interface PickerConfig {
   readonly shedRetryAfterSecs: number;
   /** Further names of models, each with the model it stands for (policies 2.4). */
   readonly modelAliases: ReadonlyMap<string, string>;
+  /** Attempts after the first that Envoy's route makes at most. */
+  readonly routeRetries: number;
 }
 
 export interface PickerParts {
@@ -67,7 +72,7 @@ export interface PickerParts {
 }
 
 /** What was read of a request. Routing sees no more of it than it needs. */
-interface ReadRequest extends RoutingRequest {
+interface ReadRequest extends RoutingRequest, ReadableBody {
   /** Whether it asks for a streamed answer; null where its body does not say. */
   readonly streaming: boolean | null;
 }
@@ -80,6 +85,8 @@ const PASS: PassAnswer = { kind: 'pass' };
 const NO_BODY: BodyPlan = { readBody: false, reason: 'no_body' };
 const NOT_JSON: BodyPlan = { readBody: false, reason: 'not_json' };
 const HEADERS_SUFFICE: BodyPlan = { readBody: false, reason: 'header_only' };
+const TAKES_RANK: BodyPlan = { readBody: true, reason: 'worker_mutates_body' };
+const MAY_NAME_ALIAS: BodyPlan = { readBody: true, reason: 'model_alias' };
 
 export class Picker {
   readonly #parts: PickerParts;
@@ -107,8 +114,11 @@ export class Picker {
     const endpoint = endpointOf(head.path);
     if (kind === 'opaque' || !endpoint.isJson) return NOT_JSON;
     if (contentLength(head) > this.#config.maxPayloadBytes) return HEADERS_SUFFICE;
-    const need = this.#config.router.bodyNeed(head, this.#parts.fleet.current, endpoint);
-    return need === null ? HEADERS_SUFFICE : { readBody: true, reason: need };
+    const fleet = this.#parts.fleet.current;
+    const need = this.#config.router.bodyNeed(head, fleet, endpoint);
+    if (need !== null) return { readBody: true, reason: need };
+    if (fleet.ranked) return TAKES_RANK;
+    return this.#config.modelAliases.size > 0 && endpoint.hasModel ? MAY_NAME_ALIAS : HEADERS_SUFFICE;
   }
 
   /**
@@ -160,6 +170,7 @@ export class Picker {
     let rid: string | null = null;
     let members: JsonScan | null = null;
     let streaming: boolean | null = null;
+    let canonicalModel: string | null = null;
     // Until the body says more: the model that nobody needs to name.
     let model = this.#parts.fleet.current.soleModel;
     if (body !== null && this.#isReadable(head, body, endpoint)) {
@@ -168,11 +179,14 @@ export class Picker {
         return this.#refuseInvalid(head, badBody(fields, requestIdOf(head, requestIdToSet)));
       }
       ({ rid, members, streaming } = fields);
-      if (body.complete || fields.model !== '') model = config.modelAliases.get(fields.model) ?? fields.model;
+      canonicalModel = config.modelAliases.get(fields.model) ?? null;
+      if (body.complete || fields.model !== '') model = canonicalModel ?? fields.model;
     }
+    const whole = body?.complete ? members : null;
     const bodyKeys = members === null ? null : new ScannedKeys(endpoint.kind, members, rid);
     const prompt = promptOf(head, endpoint.kind, members);
-    return this.#place({ head, model, bodyKeys, prompt, streaming }, facts, requestIdToSet, now, 1);
+    const request = { head, model, bodyKeys, prompt, streaming, whole, canonicalModel };
+    return this.#place(request, facts, requestIdToSet, now, 1);
   }
 
   /** The id to write into the request, null when it stands in `x-request-id` already (sticky-sessions 1.7). */
@@ -270,15 +284,34 @@ export class Picker {
     });
     this.#parts.counters.outcome(decision, endpoint, request.streaming);
     logDecision(this.#parts.log, pickId, decision);
+    const rank = this.#rankToTell(decision.worker, request);
     return {
       kind: 'pick',
       pickId,
       destination: destinationOf(decision),
       strict: decision.strict,
+      maxRetries: this.#maxRetries(decision, rank),
+      rank,
       requestId: requestIdToSet,
       decisionHeader: this.#config.decisionHeader ? decisionText(decision) : null,
-      body: null,
+      body: bodyFor(request, rank),
     };
+  }
+
+  /** Where the rank cannot be written, the engine chooses one itself. */
+  #rankToTell({ rank }: Worker, { whole, canonicalModel }: ReadableBody): number | null {
+    const { counters } = this.#parts;
+    if (canonicalModel !== null) counters.bodyEdit('model', whole !== null);
+    if (rank === null) return null;
+    counters.bodyEdit('data_parallel_rank', whole !== null);
+    return whole === null ? null : rank;
+  }
+
+  /** What Envoy draws after the list may be an engine that lacks the rank in the body. */
+  #maxRetries({ strict, fallbacks }: Decision, rank: number | null): number | null {
+    if (strict) return 0;
+    if (rank === null || this.#parts.fleet.current.hasEverywhere(rank)) return null;
+    return Math.min(fallbacks.length, this.#config.routeRetries);
   }
 
   #refuseInvalid<A extends Answer & { kind: 'refusal' }>(head: RequestHead, answer: A): A {
@@ -305,13 +338,6 @@ function requestIdOf(head: RequestHead, toSet: string | null): string {
 
 function sameCandidates(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a[0] === b[0] && a[1] === b[1];
-}
-
-function destinationOf(decision: Decision): string {
-  let list = decision.worker.address;
-  const fallbacks = decision.fallbacks;
-  for (let i = 0; i < fallbacks.length; i++) list += `,${fallbacks[i]?.address ?? ''}`;
-  return list;
 }
 
 function decisionText({ trail, policy }: Decision): string {

@@ -1,8 +1,10 @@
 /** What Envoy's access log tells of one picked request, at its end or while it lives. */
 export interface RequestEnd {
   readonly pickId: string;
-  /** Id of the worker that Envoy used last, empty when it used none (the `worker` tag of the entry). */
+  /** Id of the worker that Envoy used last, of ranks that of their engine; empty when it used none (the `worker` tag). */
   readonly workerId: string;
+  /** Data-parallel rank that the body named, null for none. */
+  readonly rank: number | null;
   /** Address Envoy chose last, empty when unknown. */
   readonly servedAddress: string;
   /** HTTP status the client got, 0 when none was sent. */
@@ -25,8 +27,10 @@ export interface RequestEnd {
 
 /** What the log of Envoy's router tells of one attempt at a worker. It names no pick (envoy 9.2). */
 export interface FailedAttempt {
-  /** Id of the worker, empty when unknown. */
+  /** Id of the worker, of ranks that of their engine; empty when unknown. */
   readonly workerId: string;
+  /** Data-parallel rank that answered; null when it is none, or nobody answered. */
+  readonly rank: number | null;
   /** Address of the worker, empty when unknown. */
   readonly address: string;
   /** HTTP status that the worker answered, 0 when it did not. */

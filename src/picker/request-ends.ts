@@ -7,6 +7,7 @@ import type { Router } from '../routing/router.ts';
 import type { EndpointLabel } from '../telemetry/endpoint-label.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { InFlightEntry, InFlightLedger } from '../workers/in-flight-ledger.ts';
+import { servedWorker } from '../workers/served-worker.ts';
 import type { SnapshotSource } from '../workers/snapshot-source.ts';
 import type { BreakerFeed } from './breaker-feed.ts';
 import type { FailedAttempt, RequestEnd } from './request-end.ts';
@@ -71,14 +72,15 @@ export class RequestEnds {
   alive(pickId: string, workerId: string, servedAddress: string, status: number, now: number): void {
     const { ledger, fleet, breakers } = this.#parts;
     breakers.running(pickId, workerId, servedAddress, status);
-    const known = ledger.alive(pickId, now, workerId || (fleet.current.byAddress(servedAddress)?.id ?? ''));
+    const rank = ledger.get(pickId)?.worker.rank ?? null;
+    const known = ledger.alive(pickId, now, servedWorker(fleet.current, workerId, servedAddress, rank)?.id);
     this.#parts.metrics.logEntries.cell(known ? 'periodic' : 'unknown_pick').value += 1;
   }
 
   #follow(entry: InFlightEntry, end: RequestEnd, now: number): void {
     if (entry.pinKey === null || !isServed(end)) return;
     const { pins, metrics, fleet, router, onFailure } = this.#parts;
-    const served = fleet.current.byId(end.workerId) ?? fleet.current.byAddress(end.servedAddress);
+    const served = servedWorker(fleet.current, end.workerId, end.servedAddress, entry.worker.rank);
     if (served === undefined || served.id === entry.worker.id) return;
     const pin = pins.peek(entry.pinKey);
     if (pin === undefined) return;

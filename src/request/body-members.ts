@@ -1,6 +1,6 @@
 import { MemberNames } from './json-scanner.ts';
 
-/** Places of the top-level members that routing reads of a body, whatever its endpoint; all found by one scan. */
+/** Places of the top-level members that are read of a body, or written into it, whatever its endpoint; all found by one scan. */
 export const RID = 0;
 export const MODEL = 1;
 export const STREAM = 2;
@@ -15,6 +15,7 @@ export const CACHE_SALT = 10;
 export const EXTRA_KEY = 11;
 export const LORA_PATH = 12;
 export const LORA_ID = 13;
+export const DATA_PARALLEL_RANK = 14;
 
 export const BODY_MEMBERS = new MemberNames([
   'rid',
@@ -31,6 +32,7 @@ export const BODY_MEMBERS = new MemberNames([
   'extra_key',
   'lora_path',
   'lora_id',
+  'data_parallel_rank',
 ]);
 
 /** The same, and further members after them. */

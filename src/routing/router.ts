@@ -13,6 +13,7 @@ import { newTrail, type Outcome, type PinWrite, type Refusal, type Trail } from 
 import type { ModelPolicies } from './model-policies.ts';
 import { startOf } from './next-by-key.ts';
 import { pastVeto } from './past-veto.ts';
+import { peersOf } from './peers.ts';
 import { isManualPinKey, manualPinKey, overridePinKey } from './pin-key.ts';
 import type { Placement, Policy } from './policy.ts';
 import { keyOf, loadKeyOf } from './routing-keys.ts';
@@ -179,10 +180,11 @@ class StickyRouter implements Router {
   #fallbacksOf(placement: Placement, policy: Policy, worker: Worker, other: Worker | null): readonly Worker[] {
     const most = this.#options.fallbacks;
     if (most <= 0) return NO_WORKERS;
+    const among = worker.rank === null ? placement : ofRank(placement, worker.rank);
     const taken = [worker];
-    if (other !== null) taken.push(other);
-    while (taken.length <= most) {
-      const next = policy.next(placement, taken);
+    if (other !== null && (worker.rank === null || other.rank === worker.rank)) taken.push(other);
+    while (taken.length <= most && among.candidates.length > 0) {
+      const next = policy.next(among, taken);
       if (next === null) break;
       taken.push(next);
     }
@@ -192,6 +194,11 @@ class StickyRouter implements Router {
 
 function refuse(reason: Refusal['reason'], policy: Policy, model: string, trail: Trail): Refusal {
   return { kind: 'refused', reason, policy: policy.name, model, trail };
+}
+
+/** The same placement among the workers of one rank: the body names it, also to the next engine. */
+function ofRank({ request, pool, candidates, now, random, trail, keyStart }: Placement, rank: number): Placement {
+  return { request, pool, candidates: peersOf(candidates, rank), now, random, trail, keyStart };
 }
 
 function learn({ memory }: Policy, placement: Placement, worker: Worker): void {

@@ -24,6 +24,10 @@ it('warns once of a worker that has the address of another, and again when it co
   source.set(...both);
   expect(lines).toHaveLength(2);
 
+  const rank = (id: number) => makeWorker(`http://e:1@${id}`, { url: 'http://e:1', rank: id, address: '10.0.0.2:1' });
+  source.set(rank(0), rank(1));
+  expect(lines).toHaveLength(2);
+
   undo();
   source.set(at('http://a:1', '10.0.0.1:1'));
   source.set(...both);

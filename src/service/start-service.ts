@@ -84,6 +84,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
     removeFailed: settings.removeUnhealthyWorkers,
     observer: fleetObserver(metrics, log),
     breaker: breakerRulesOf(settings),
+    dpAware: settings.dpAware,
   });
   const pins = new MemoryPinStore({ maxPins: settings.maxPins });
   const ledger = new InFlightLedger({
@@ -139,9 +140,9 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
       abandon: (pickId) => picker.abandon(pickId),
       streamEnded: (pickId) => picker.streamEnded(pickId),
       answered: (pickId, address, status, details) => breakers.answered(pickId, address, status, details),
-      stamp: (address) => {
+      stamp: (address, rank) => {
         const worker = registry.current.byAddress(address);
-        const stamp = worker === undefined ? '' : workerStamp(worker, settings.routedWorkerId);
+        const stamp = worker === undefined ? '' : workerStamp(worker, settings.routedWorkerId, rank);
         return stamp === '' ? null : stamp;
       },
     },

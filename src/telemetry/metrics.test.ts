@@ -64,6 +64,8 @@ describe('sticky-sessions 8 names, labels and values', () => {
         ['buffered', 'routing_key_override'],
         ['buffered', 'policy_needs_text'],
         ['buffered', 'model_ambiguous'],
+        ['buffered', 'worker_mutates_body'],
+        ['buffered', 'model_alias'],
         ['streamed', 'header_only'],
         ['streamed', 'no_body'],
         ['streamed', 'not_json'],

@@ -51,6 +51,10 @@ export type PassReason = (typeof PASS_REASONS)[number];
 export const OPAQUE_REASONS = ['empty', 'encoded', 'not_json'] as const;
 export type OpaqueReason = (typeof OPAQUE_REASONS)[number];
 
+/** Members that are written into bodies, and what came of it: none of the body, or only its beginning, was there. */
+export const EDITED_MEMBERS = ['model', 'data_parallel_rank'] as const;
+export type EditedMember = (typeof EDITED_MEMBERS)[number];
+
 /** What released a request's count (decisions 7). */
 export const RELEASE_REASONS = ['end', 'stream', 'periodic_lost', 'log_gone', 'age'] as const;
 export type ReleaseReason = (typeof RELEASE_REASONS)[number];
@@ -105,6 +109,11 @@ export const OWN_METRICS = {
   opaqueBodies: counter('smg_envoy_opaque_bodies_total', 'Bodies read in vain: the headers alone decided.', [
     label('reason', OPAQUE_REASONS),
   ]),
+  bodyEdits: counter(
+    'smg_envoy_body_edits_total',
+    'Members that had to be written into the body of a request; not_whole where the whole of a JSON body was not at hand.',
+    [label('member', EDITED_MEMBERS), label('result', ['done', 'not_whole'])],
+  ),
   refusals: counter('smg_envoy_immediate_answers_total', 'Requests answered by the service itself, by error code.', [
     label('code', REFUSAL_CODES),
   ]),

@@ -40,6 +40,8 @@ export const BODY_PATHS: Readonly<Record<BodyReason, BodyPath>> = {
   routing_key_override: 'buffered',
   policy_needs_text: 'buffered',
   model_ambiguous: 'buffered',
+  worker_mutates_body: 'buffered',
+  model_alias: 'buffered',
   header_only: 'streamed',
   no_body: 'streamed',
   not_json: 'streamed',

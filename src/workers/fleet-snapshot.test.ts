@@ -115,6 +115,23 @@ describe('look-up', () => {
   });
 });
 
+describe('data-parallel ranks', () => {
+  const rank = (url: string, id: number | null) => known(makeWorker(`${url}@${id}`, { url, rank: id }));
+
+  it.each<[string, FleetEntry[], number[]]>([
+    ['engines of the same size', [rank('a', 0), rank('a', 1), rank('b', 0), rank('b', 1)], [0, 1]],
+    ['one has more', [rank('a', 0), rank('a', 1), rank('b', 0)], [0]],
+    ['one lacks the first', [rank('a', 0), rank('a', 1), rank('b', 1)], [1]],
+    ['a whole engine beside', [rank('a', 0), rank('b', null)], []],
+    ['none at all', [known(makeWorker('a'))], []],
+  ])('%s: everywhere are %#', (_, entries, everywhere) => {
+    const snapshot = of(...entries);
+
+    expect([0, 1, 2].filter((each) => snapshot.hasEverywhere(each))).toEqual(everywhere);
+    expect(snapshot.ranked).toBe(entries.some(({ worker }) => worker.rank !== null));
+  });
+});
+
 describe('what stays the same between snapshots', () => {
   const a = serving('a', 'x');
   const b = serving('b', 'y');

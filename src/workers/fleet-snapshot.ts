@@ -13,6 +13,7 @@ export interface FleetEntry {
 const NO_MODEL = 'unknown';
 /** A longer name of a model that nobody lists counts as none: it would be kept in pins and metrics as it came. */
 const MAX_MODEL_LENGTH = 256;
+const NO_RANKS: ReadonlySet<number> = new Set();
 
 export class FleetSnapshot implements WorkerSnapshot {
   readonly version: number;
@@ -23,6 +24,7 @@ export class FleetSnapshot implements WorkerSnapshot {
   readonly soleModel: string;
   readonly #byId: ReadonlyMap<string, Worker>;
   readonly #byAddress: ReadonlyMap<string, Worker>;
+  readonly #commonRanks: ReadonlySet<number | null>;
   /** Pools of the models that some worker lists, and of `unknown`. */
   readonly #pools: ReadonlyMap<string, Pool>;
   /** For a model that nobody lists: who serves any model, or may turn out to serve it. */
@@ -54,6 +56,7 @@ export class FleetSnapshot implements WorkerSnapshot {
     const common = commonModels(regular);
     this.uniform = common !== null;
     this.ranked = this.workers.some((worker) => worker.rank !== null);
+    this.#commonRanks = this.ranked ? commonRanks(this.workers) : NO_RANKS;
     this.soleModel = common?.length === 1 ? (common[0] ?? '') : '';
   }
 
@@ -76,6 +79,10 @@ export class FleetSnapshot implements WorkerSnapshot {
     const first = this.#byAddress.get(address);
     if (rank === null || first === undefined) return first;
     return this.#byAddress.get(rankId(address, rank)) ?? first;
+  }
+
+  hasEverywhere(rank: number): boolean {
+    return this.#commonRanks.has(rank);
   }
 
   pool(model: string): Pool | undefined {
@@ -114,6 +121,18 @@ function firstByAddress(workers: readonly Worker[]): ReadonlyMap<string, Worker>
     if (rank !== null && !byAddress.has(rankId(address, rank))) byAddress.set(rankId(address, rank), worker);
   }
   return byAddress;
+}
+
+/** The ranks that each engine has. */
+function commonRanks(workers: readonly Worker[]): ReadonlySet<number | null> {
+  const byEngine = new Map<string, Set<number | null>>();
+  for (const { url, rank } of workers) {
+    const ranks = byEngine.get(url);
+    if (ranks === undefined) byEngine.set(url, new Set([rank]));
+    else ranks.add(rank);
+  }
+  const [first = NO_RANKS, ...others] = byEngine.values();
+  return new Set([...first].filter((rank) => others.every((ranks) => ranks.has(rank))));
 }
 
 function listedByReady(workers: readonly Worker[]): readonly string[] {

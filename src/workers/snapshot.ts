@@ -33,6 +33,8 @@ export interface WorkerSnapshot {
   readonly uniform: boolean;
   /** True when some worker is a data-parallel rank. */
   readonly ranked: boolean;
+  /** True when every engine has that data-parallel rank. */
+  hasEverywhere(rank: number): boolean;
   /** The model that every worker lists and no other; empty when there is none such. */
   readonly soleModel: string;
 }

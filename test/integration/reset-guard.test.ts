@@ -46,6 +46,8 @@ class WantedWorker implements RequestPicker {
       pickId: `p${this.picks}`,
       destination: `127.0.0.1:${port}`,
       strict: false,
+    maxRetries: null,
+    rank: null,
       requestId: null,
       decisionHeader: null,
       body: null,

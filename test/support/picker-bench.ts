@@ -39,7 +39,7 @@ export interface PickerBenchOptions {
 
 /** A picker over a real registry, ledger, store and metrics; nothing probes the workers. */
 export class PickerBench {
-  readonly registry = new Registry();
+  readonly registry = new Registry({ dpAware: true });
   readonly ledger = new InFlightLedger({ workerById: (id) => this.registry.current.byId(id) });
   readonly metrics = createMetrics();
   readonly failures: unknown[] = [];
@@ -80,6 +80,7 @@ export class PickerBench {
       decisionHeader: false,
       shedRetryAfterSecs: 10,
       modelAliases: new Map(),
+      routeRetries: 4,
       ...options.config,
     };
     this.picker = new Picker(
@@ -125,9 +126,24 @@ export class PickerBench {
 
   add(n: number, fields: Record<string, unknown>): void {
     this.#register(n, fields);
-    const instance = this.registry.instance(urlOf(n))!;
-    if (!instance.modelsKnown) this.registry.modelsAnswered(instance, []);
-    this.registry.assumeReady(instance);
+    this.registry.ranksAnswered(this.registry.instance(urlOf(n))!, null);
+    this.#becomeReady(urlOf(n));
+  }
+
+  /** Registers an engine with data-parallel ranks that are ready at once; ids are `http://10.0.0.N:8000@RANK`. */
+  engine(n: number, ranks: number, fields: Record<string, unknown> = {}): this {
+    this.#register(n, fields);
+    this.registry.ranksAnswered(this.registry.instance(urlOf(n))!, ranks);
+    this.#becomeReady(urlOf(n));
+    this.registry.markSettled();
+    return this;
+  }
+
+  #becomeReady(id: string): void {
+    for (const instance of this.registry.named(id)) {
+      if (!instance.modelsKnown) this.registry.modelsAnswered(instance, []);
+      this.registry.assumeReady(instance);
+    }
   }
 
   #register(n: number, fields: Record<string, unknown>): void {
@@ -184,6 +200,7 @@ export function endOf(pickId: string, n: number): RequestEnd {
     pickId,
     workerId: urlOf(n),
     servedAddress: `10.0.0.${n}:8000`,
+    rank: null,
     status: 200,
     codeDetails: 'via_upstream',
     attempts: 1,

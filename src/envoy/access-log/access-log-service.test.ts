@@ -75,6 +75,7 @@ describe('envoy 9.2 content of an end entry', () => {
       {
         pickId: 'p-1',
         workerId: 'http://c:8000',
+        rank: null,
         servedAddress: '10.0.0.3:8000',
         status: 200,
         codeDetails: 'via_upstream',
@@ -88,6 +89,18 @@ describe('envoy 9.2 content of an end entry', () => {
     ]);
   });
 
+  it.each([
+    ['3', 3],
+    ['0', 0],
+    ['', null],
+    ['@3', null],
+    ['x', null],
+  ])('metadata picker / rank %j is rank %s (decisions 46)', (rank, told) => {
+    send(entry({ metadata: { filterMetadata: { picker: { pick_id: 'p-1', rank } } } }));
+
+    expect(seen.ends).toMatchObject([{ rank: told }]);
+  });
+
   it('says nothing of what the entry does not tell', () => {
     send(entry({}));
 
@@ -95,6 +108,7 @@ describe('envoy 9.2 content of an end entry', () => {
       {
         pickId: 'p-1',
         workerId: '',
+        rank: null,
         servedAddress: '',
         status: 0,
         codeDetails: '',
@@ -245,9 +259,22 @@ describe('attempts, as the router logs them', () => {
     send(tried({}, 503));
 
     expect(seen.attempts).toEqual([
-      { workerId: 'http://a:8000', address: '10.0.0.4:8000', status: 503, broken: false },
+      { workerId: 'http://a:8000', address: '10.0.0.4:8000', rank: null, status: 503, broken: false },
     ]);
     expect([seen.ends, seen.skips]).toEqual([[], []]);
+  });
+
+  it.each([
+    ['http://a:8000@1', 1],
+    ['name@x@12', 12],
+    ['9f86d081884c7d65@0', 0],
+    ['http://a:8000', null],
+    ['', null],
+  ])('with stamp %j it was rank %s', (stamp, rank) => {
+    const response = { responseCode: 503, responseHeaders: { 'x-smg-routed-worker-id': stamp } };
+    send({ ...tried({}), response });
+
+    expect(seen.attempts).toMatchObject([{ workerId: 'http://a:8000', rank }]);
   });
 
   it.each([

@@ -10,7 +10,9 @@ import {
   PICK_ID_KEY,
   PICKER_NAMESPACE,
   PROTOCOL_SERVED_KEY,
+  RANK_KEY,
   SERVED_KEY,
+  STAMP_HEADER,
   WORKER_TAG,
 } from '../names.ts';
 
@@ -19,7 +21,15 @@ export function pickIdOf(common: AccessLogCommon): string {
   return textOf(common.metadata, PICKER_NAMESPACE, PICK_ID_KEY);
 }
 
-/** Worker of the latest attempt: host metadata that the generated configuration adds as a tag (envoy 9.2). */
+/** Data-parallel rank that the body of a picked request named, null for none. */
+export function rankOf(common: AccessLogCommon): number | null {
+  return rankIn(textOf(common.metadata, PICKER_NAMESPACE, RANK_KEY));
+}
+
+/**
+ * Worker of the latest attempt, or the engine of its ranks: host metadata that the generated configuration adds as a tag
+ * (envoy 9.2).
+ */
 export function workerIdOf(common: AccessLogCommon): string {
   return common.customTags?.[WORKER_TAG] ?? '';
 }
@@ -46,6 +56,7 @@ export function readEnd(
     pickId,
     workerId: workerIdOf(common),
     servedAddress: servedAddressOf(common),
+    rank: rankOf(common),
     status: entry.response?.responseCode ?? 0,
     codeDetails,
     attempts: common.upstreamRequestAttemptCount ?? 0,
@@ -63,6 +74,7 @@ export function readAttempt(entry: HTTPAccessLogEntry, common: AccessLogCommon):
   return {
     workerId: workerIdOf(common),
     address: socketAddress(common.upstreamRemoteAddress),
+    rank: rankIn(afterLast('@', entry.response?.responseHeaders?.[STAMP_HEADER] ?? '')),
     status: entry.response?.responseCode ?? 0,
     broken:
       flags?.upstreamConnectionFailure === true ||
@@ -93,6 +105,16 @@ function clientLeft(common: AccessLogCommon, codeDetails: string): boolean {
     codeDetails === 'http2.remote_reset' ||
     codeDetails === 'http3.remote_reset'
   );
+}
+
+function rankIn(text: string): number | null {
+  return /^\d{1,4}$/.test(text) ? Number(text) : null;
+}
+
+/** What follows the last `mark`; empty without one. */
+function afterLast(mark: string, text: string): string {
+  const at = text.lastIndexOf(mark);
+  return at < 0 ? '' : text.slice(at + 1);
 }
 
 function textOf(metadata: Metadata | undefined, namespace: string, key: string): string {

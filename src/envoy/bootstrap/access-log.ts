@@ -3,10 +3,12 @@ import {
   PICK_ID_KEY,
   PICKER_CLUSTER,
   PICKER_NAMESPACE,
+  STAMP_HEADER,
   WORKER_ID_KEY,
   WORKER_NAMESPACE,
   WORKER_TAG,
 } from '../names.ts';
+import type { BootstrapOptions } from './options.ts';
 import { type Config, extension } from './typed.ts';
 
 /** Cluster that the access logger of the n-th of `count` replicas writes to. */
@@ -36,17 +38,23 @@ export function accessLoggers(pickers: number): readonly Config[] {
  * The same loggers for the router, which writes an entry for each attempt at a worker: only of those that failed, so that
  * nothing is written while all is well.
  */
-export function attemptLoggers(pickers: number): readonly Config[] {
-  return Array.from({ length: pickers }, (_, index) => ({
+export function attemptLoggers({ pickers, stamp, dpAware }: BootstrapOptions): readonly Config[] {
+  return Array.from({ length: pickers.length }, (_, index) => ({
     name: 'envoy.access_loggers.http_grpc',
     filter: {
       or_filter: {
         filters: [{ response_flag_filter: { flags: FAILED_FLAGS } }, statusFilter('EQ', 408), statusFilter('GE', 500)],
       },
     },
-    typed_config: grpcLog(loggerCluster(index, pickers)),
+    typed_config: grpcLog(loggerCluster(index, pickers.length), stamp && dpAware ? RANK_OF_ATTEMPT : {}),
   }));
 }
+
+/** The log of the router has no metadata of the request; the stamp tells its rank. */
+const RANK_OF_ATTEMPT: Config = {
+  '# additional_response_headers_to_log': 'tells which data-parallel rank failed',
+  additional_response_headers_to_log: [STAMP_HEADER],
+};
 
 /** No connection, connection lost, reset, protocol error, timeout of an attempt. */
 const FAILED_FLAGS = ['UF', 'UC', 'UR', 'UPE', 'UT'];
@@ -60,7 +68,7 @@ function statusFilter(op: 'EQ' | 'GE', status: number): Config {
   };
 }
 
-function grpcLog(cluster: string): unknown {
+function grpcLog(cluster: string, more: Config = {}): unknown {
   const common = {
     '# log_name': 'tells the service that failed attempts are logged, too',
     log_name: ATTEMPT_LOG_NAME,
@@ -77,5 +85,5 @@ function grpcLog(cluster: string): unknown {
     ],
   };
   const type = 'envoy.extensions.access_loggers.grpc.v3.HttpGrpcAccessLogConfig';
-  return extension('', type, { common_config: common })['typed_config'];
+  return extension('', type, { common_config: common, ...more })['typed_config'];
 }

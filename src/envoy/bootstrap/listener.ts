@@ -62,7 +62,7 @@ function connectionManager(options: BootstrapOptions): Config {
       extension('envoy.filters.http.router', 'envoy.extensions.filters.http.router.v3.Router', {
         '# upstream_log':
           "attempts that failed, for the service's circuit breakers: a retry hides them from the access log",
-        upstream_log: attemptLoggers(options.pickers.length),
+        upstream_log: attemptLoggers(options),
       }),
     ],
     route_config: routeConfig(options),

@@ -49,6 +49,8 @@ export interface BootstrapOptions {
   readonly destinationHeader: string | null;
   /** Answers say which worker gave them. */
   readonly stamp: boolean;
+  /** Workers may be data-parallel ranks of one engine, which only the request tells apart (decisions 46). */
+  readonly dpAware: boolean;
   /** Answers carry the decision in `x-smg-decision`. */
   readonly decisionHeader: boolean;
 }

@@ -17,6 +17,7 @@ const BASE: BootstrapOptions = {
   hiddenHeaders: ['authorization', 'cookie'],
   destinationHeader: null,
   stamp: true,
+  dpAware: false,
   decisionHeader: false,
 };
 
@@ -39,6 +40,33 @@ function rendered(change: Partial<BootstrapOptions> = {}) {
     stamp: upstream.http_filters[0].typed_config.mutations.response_mutations,
   };
 }
+
+describe('decisions 46 data-parallel ranks', () => {
+  const logged = (manager: any) => manager.http_filters[1].typed_config.upstream_log[0].typed_config;
+
+  it('the stamp ends with the rank of the request, which the log of attempts reads there', () => {
+    const { stamp, manager } = rendered({ dpAware: true });
+
+    expect(stamp[2].append.header.value).toBe(
+      '%UPSTREAM_METADATA(worker:stamp)%%DYNAMIC_METADATA(picker:rank_suffix)%',
+    );
+    expect(logged(manager).additional_response_headers_to_log).toEqual(['x-smg-routed-worker-id']);
+  });
+
+  it('no stamp, no rank', () => {
+    const { stamp, manager } = rendered({ dpAware: true, stamp: false });
+
+    expect(stamp).toHaveLength(2);
+    expect(logged(manager)).not.toHaveProperty('additional_response_headers_to_log');
+  });
+
+  it('nothing of it without --dp-aware', () => {
+    const { stamp, manager } = rendered();
+
+    expect(stamp[2].append.header.value).toBe('%UPSTREAM_METADATA(worker:stamp)%');
+    expect(logged(manager)).not.toHaveProperty('additional_response_headers_to_log');
+  });
+});
 
 describe('envoy 2.2 the recommended configuration', () => {
   const { bootstrap, manager, extProc, vhost, route, workers, override, listener } = rendered();

@@ -3,6 +3,7 @@ import {
   DESTINATION_NAMESPACE,
   ERROR_CODE_HEADER,
   PICKER_NAMESPACE,
+  RANK_SUFFIX_KEY,
   SERVED_KEY,
   STAMP_HEADER,
   STRICT_KEY,
@@ -39,7 +40,7 @@ export function workerCluster(options: BootstrapOptions): Config {
           explicit_http_config: { http_protocol_options: { enable_trailers: true } },
           '# http_filters': 'run once an attempt, when the worker is known',
           http_filters: [
-            stampFilter(options.stamp),
+            stampFilter(options),
             extension(
               'envoy.filters.http.upstream_codec',
               'envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec',
@@ -84,8 +85,10 @@ function endpoint(worker: StaticWorker): Config {
 }
 
 /** Says which worker answered; a worker cannot say it, nor set the error code, by itself (envoy 7). */
-function stampFilter(stamp: boolean): Config {
-  const value = `%UPSTREAM_METADATA(${WORKER_NAMESPACE}:${WORKER_STAMP_KEY})%`;
+function stampFilter({ stamp, dpAware }: BootstrapOptions): Config {
+  // Where the request names no rank, Envoy writes nothing for it.
+  const rank = dpAware ? `%DYNAMIC_METADATA(${PICKER_NAMESPACE}:${RANK_SUFFIX_KEY})%` : '';
+  const value = `%UPSTREAM_METADATA(${WORKER_NAMESPACE}:${WORKER_STAMP_KEY})%${rank}`;
   const add = { header: { key: STAMP_HEADER, value }, append_action: 'OVERWRITE_IF_EXISTS_OR_ADD' };
   return extension('stamp', 'envoy.extensions.filters.http.header_mutation.v3.HeaderMutation', {
     mutations: {

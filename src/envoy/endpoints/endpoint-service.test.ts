@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { A, B, C, EndpointBench, turn } from '../../../test/support/endpoint-bench.ts';
 import { makeWorker } from '../../../test/support/fleet.ts';
 import { EDS_TYPE, endpointsIn } from '../../../test/support/xds-envoy.ts';
-import type { WorkerStatus } from '../../workers/worker.ts';
-import type { StampKind } from './worker-stamp.ts';
+import type { Worker, WorkerStatus } from '../../workers/worker.ts';
+import { type StampKind, workerStamp } from './worker-stamp.ts';
 
 let bench: EndpointBench;
 beforeEach(() => {
@@ -169,8 +169,10 @@ describe('decisions 24 health', () => {
 });
 
 describe('decisions 22 stamp', () => {
-  const worker = makeWorker('http://a:8000@1', { name: 'alpha', address: '10.0.0.1:8000' });
+  const worker = makeWorker('http://a:8000', { name: 'alpha', address: '10.0.0.1:8000' });
   const hash = createHash('sha256').update(worker.id).digest('hex').slice(0, 16);
+  const rank = (id: number): Worker =>
+    makeWorker(`${worker.id}@${id}`, { url: worker.id, rank: id, name: `alpha@${id}`, address: worker.address });
 
   it.each<[StampKind, object]>([
     ['url', { id: worker.id, stamp: worker.id }],
@@ -182,6 +184,21 @@ describe('decisions 22 stamp', () => {
     bench.serve(stampKind);
 
     expect(bench.shown()).toMatchObject([{ worker: metadata }]);
+    // Ranks are what their engine would be; which of them served stands in the request (decisions 46).
+    bench.source.set(rank(0), rank(1));
+    bench.serve(stampKind);
+    expect(bench.shown()).toMatchObject([{ worker: metadata }]);
+  });
+
+  it.each<[StampKind, number | null, string]>([
+    ['url', 1, 'http://a:8000@1'],
+    ['url', null, 'http://a:8000'],
+    ['name', 12, 'alpha@12'],
+    ['hash', 0, `${hash}@0`],
+    ['off', 1, ''],
+  ])('%s with rank %s named is "%s"', (kind, named, stamp) => {
+    expect(workerStamp(rank(12), kind, named)).toBe(stamp);
+    expect(workerStamp(worker, kind, named)).toBe(stamp);
   });
 });
 
@@ -195,6 +212,34 @@ describe('which workers become endpoints', () => {
       { address: 'fd00::3 8000', health: 'HEALTHY', worker: { id: C.id, stamp: C.id } },
       { address: '10.0.0.1 8000', health: 'HEALTHY', worker: { id: A.id, stamp: A.id } },
     ]);
+  });
+});
+
+describe('decisions 46 the ranks of an engine are one endpoint', () => {
+  const rank = (id: number, more: Partial<Worker> = {}): Worker =>
+    makeWorker(`http://e:1@${id}`, { url: 'http://e:1', rank: id, address: '10.0.0.5:1', ...more });
+  const open = { breaker: 'open' } as const;
+
+  it.each<[string, Worker[], string]>([
+    ['all ready', [rank(0), rank(1)], 'HEALTHY'],
+    ['one ready', [rank(0, { status: 'not_ready' }), rank(1, open), rank(2)], 'HEALTHY'],
+    ['one strained, the others out', [rank(0, { status: 'failed' }), rank(1, open)], 'DEGRADED'],
+    ['one drains, the other is out', [rank(0, { status: 'pending' }), rank(1, { status: 'draining' })], 'DRAINING'],
+    ['none', [rank(0, { status: 'pending' }), rank(1, { status: 'failed' })], 'UNHEALTHY'],
+  ])('as healthy as the best: %s', async (_, ranks, health) => {
+    await bench.change(...ranks);
+
+    expect(bench.shown()).toEqual([
+      { address: '10.0.0.5 1', health, worker: { id: 'http://e:1', stamp: 'http://e:1' } },
+    ]);
+  });
+
+  it('an engine that tells its ranks changes nothing for Envoy', async () => {
+    await bench.change(makeWorker('http://e:1', { address: '10.0.0.5:1' }));
+    const { version } = bench.service;
+    await bench.change(rank(0), rank(1));
+
+    expect(bench.service.version).toBe(version);
   });
 });
 

@@ -7,8 +7,9 @@ import type { Worker, WorkerStatus } from '../../workers/worker.ts';
 import { WORKER_ID_KEY, WORKER_NAMESPACE, WORKER_STAMP_KEY } from '../names.ts';
 import { type StampKind, workerStamp } from './worker-stamp.ts';
 
-/** One worker as Envoy is told of it. */
+/** One worker as Envoy is told of it, or the engine of several ranks. */
 export interface FleetEndpoint {
+  /** Id of the worker; of ranks the URL that they share. */
   readonly workerId: string;
   /** Value of the stamp, empty for none. */
   readonly stamp: string;
@@ -27,19 +28,32 @@ const HEALTH: Readonly<Record<WorkerStatus, HealthStatus>> = {
   failed: HealthStatus.UNHEALTHY,
 };
 
-/** The workers whose address is known. Where several share one, it is that of the first registered. */
+/**
+ * The workers whose address is known. Where several share one, it is that of the first registered. The ranks of an engine
+ * are one endpoint, as healthy as the best of them.
+ */
 export function endpointsOf(snapshot: WorkerSnapshot, stampKind: StampKind): FleetEndpoints {
   const endpoints = new Map<string, FleetEndpoint>();
   for (const worker of snapshot.workers) {
-    if (worker.address === '' || endpoints.has(worker.address)) continue;
-    endpoints.set(worker.address, {
-      workerId: worker.id,
-      stamp: workerStamp(worker, stampKind),
-      health: healthOf(worker),
-    });
+    const { address, url } = worker;
+    if (address === '') continue;
+    const there = endpoints.get(address);
+    const health = healthOf(worker);
+    if (there === undefined) {
+      endpoints.set(address, { workerId: url, stamp: workerStamp(worker, stampKind, null), health });
+    } else if (there.workerId === url && BEST_FIRST.indexOf(health) < BEST_FIRST.indexOf(there.health)) {
+      endpoints.set(address, { ...there, health });
+    }
   }
   return endpoints;
 }
+
+const BEST_FIRST: readonly HealthStatus[] = [
+  HealthStatus.HEALTHY,
+  HealthStatus.DEGRADED,
+  HealthStatus.DRAINING,
+  HealthStatus.UNHEALTHY,
+];
 
 /**
  * A ready worker whose breaker is open or that is overloaded is degraded: Envoy's own choice falls on it only when no

@@ -90,7 +90,7 @@ describe('workers that waver make no storm', () => {
       'a new stamp',
       () => [
         { ...A, ...OPEN },
-        { ...B, ...OVERLOADED, id: 'http://renamed:1' },
+        { ...B, ...OVERLOADED, id: 'http://renamed:1', url: 'http://renamed:1' },
       ],
     ],
     [

@@ -45,7 +45,7 @@ describe('envoy 5.1 and 6 what a pick changes', () => {
   ] as const)('marks a strict target in mode %s, answer %i (envoy 6.6)', (request, at) => {
     const stream = new Stream({ request });
     stream.picker.planned = at === 1 ? READ : HEADERS_DO;
-    stream.picker.answer = () => pickOf('p1', { strict: true, destination: '10.0.0.1:8000' });
+    stream.picker.answer = () => pickOf('p1', { strict: true, maxRetries: 0, destination: '10.0.0.1:8000' });
     stream.requestHeaders();
     if (at === 1) stream.requestBody('{}');
     const answer = stream.call.sent[at];
@@ -55,6 +55,23 @@ describe('envoy 5.1 and 6 what a pick changes', () => {
       strict: '1',
     });
     expect(changesIn(answer).set).toEqual({ 'x-envoy-max-retries': '0' });
+  });
+
+  it('lowers the number of retries where the picker says so', () => {
+    const stream = new Stream();
+    stream.picker.answer = () => pickOf('p1', { maxRetries: 2 });
+
+    expect(changesIn(stream.requestHeaders()[0]).set).toEqual({ 'x-envoy-max-retries': '2' });
+  });
+
+  it('names the data-parallel rank in metadata picker, and nowhere else (decisions 46)', () => {
+    const stream = new Stream();
+    stream.picker.answer = () => pickOf('p1', { rank: 3 });
+
+    expect(stream.requestHeaders()[0]?.dynamicMetadata).toEqual({
+      'envoy.lb': { 'x-gateway-destination-endpoint': '10.0.0.1:8000,10.0.0.2:8000' },
+      picker: { pick_id: 'p1', rank: '3', rank_suffix: '@3' },
+    });
   });
 
   it('puts the decision into metadata picker / decision', () => {
@@ -240,6 +257,16 @@ describe('envoy 6.7 and 10.1 the worker stamp of foreign configurations', () => 
         ? { set: {}, remove: [] }
         : { set: { 'x-smg-routed-worker-id': stamp }, remove: ['x-smg-error-code'] },
     );
+  });
+
+  it('names the rank that the body named', () => {
+    const stream = new Stream();
+    stream.picker.answer = () => pickOf('p1', { rank: 1 });
+    stream.requestHeaders();
+
+    const [answer] = stream.responseHeaders({ attributes: attributes(VIA) });
+
+    expect(changesIn(answer).set).toEqual({ 'x-smg-routed-worker-id': 'worker-at-10.0.0.2:8000@1' });
   });
 
   it('does not stamp for our own configuration, for a worker without stamp, or with an unsafe one', () => {

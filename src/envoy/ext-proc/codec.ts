@@ -10,6 +10,8 @@ import {
   DESTINATION_NAMESPACE,
   PICK_ID_KEY,
   PICKER_NAMESPACE,
+  RANK_KEY,
+  RANK_SUFFIX_KEY,
   STRICT_KEY,
 } from '../names.ts';
 import type { Fields } from './fields.ts';
@@ -188,6 +190,10 @@ function structsOf(metadata: PickMetadata): Record<string, Fields> {
   if (metadata.strict) lb[STRICT_KEY] = '1';
   const picker: Record<string, string> = { [PICK_ID_KEY]: metadata.pickId };
   if (metadata.decision !== null) picker[DECISION_KEY] = metadata.decision;
+  if (metadata.rank !== null) {
+    picker[RANK_KEY] = String(metadata.rank);
+    picker[RANK_SUFFIX_KEY] = `@${metadata.rank}`;
+  }
   return { [DESTINATION_NAMESPACE]: lb, [PICKER_NAMESPACE]: picker };
 }
 

@@ -23,6 +23,8 @@ export function pickOf(pickId: string, more: Partial<PickAnswer> = {}): PickAnsw
     pickId,
     destination: '10.0.0.1:8000,10.0.0.2:8000',
     strict: false,
+    maxRetries: null,
+    rank: null,
     requestId: null,
     decisionHeader: null,
     body: null,
@@ -42,7 +44,8 @@ export const REFUSAL: RefusalAnswer = {
 export class FakePicker implements RequestPicker {
   planned: BodyPlan = HEADERS_DO;
   answer: (head: RequestHead, body: BodyBytes | null) => Answer | Promise<Answer> = () => pickOf('p1');
-  stampOf: (address: string) => string | null = (address) => `worker-at-${address}`;
+  stampOf: (address: string, rank: number | null) => string | null = (address, rank) =>
+    rank === null ? `worker-at-${address}` : `worker-at-${address}@${rank}`;
   readonly asked: { head: RequestHead; body: BodyBytes | null; facts: StreamFacts }[] = [];
   readonly abandoned: string[] = [];
   readonly ended: string[] = [];
@@ -69,8 +72,8 @@ export class FakePicker implements RequestPicker {
     this.answers.push(told);
   }
 
-  stamp(address: string): string | null {
-    return this.stampOf(address);
+  stamp(address: string, rank: number | null): string | null {
+    return this.stampOf(address, rank);
   }
 }
 

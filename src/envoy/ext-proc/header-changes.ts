@@ -36,11 +36,12 @@ export function changesOfPick(
   bodyReplaced: boolean,
   observer: ExtProcObserver,
 ): HeaderChanges | null {
-  if (pick.requestId === null && !pick.strict && destinationHeader === '' && !bodyReplaced) return base;
+  const { maxRetries } = pick;
+  if (pick.requestId === null && maxRetries === null && destinationHeader === '' && !bodyReplaced) return base;
   const set: HeaderChange[] = [];
   if (pick.requestId !== null) add(set, 'x-request-id', pick.requestId, observer);
-  // The worker's own answer must reach the client: no retry elsewhere (envoy 6.6).
-  if (pick.strict) set.push({ name: 'x-envoy-max-retries', value: '0' });
+  // Of a strict target the worker's own answer must reach the client: no retry elsewhere (envoy 6.6).
+  if (maxRetries !== null) set.push({ name: 'x-envoy-max-retries', value: String(maxRetries) });
   if (destinationHeader !== '') add(set, destinationHeader, pick.destination, observer);
   const remove = base?.remove ?? NO_CHANGES.remove;
   if (bodyReplaced) return { remove: [...remove, 'content-length'], set };

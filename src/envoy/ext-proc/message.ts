@@ -59,6 +59,8 @@ export interface PickMetadata {
   readonly destination: string;
   readonly strict: boolean;
   readonly pickId: string;
+  /** Data-parallel rank that the body names, null for none. */
+  readonly rank: number | null;
   /** Value of `x-smg-decision`, null for none. */
   readonly decision: string | null;
 }

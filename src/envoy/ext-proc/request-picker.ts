@@ -21,6 +21,10 @@ export interface RequestPicker {
    * @param codeDetails Envoy's `response_code_details`, null where it does not send them
    */
   answered(pickId: string, address: string, status: number, codeDetails: string | null): void;
-  /** Value of `x-smg-routed-worker-id` for the worker at `ip:port`, null when it gets none. */
-  stamp(servedAddress: string): string | null;
+  /**
+   * Value of `x-smg-routed-worker-id` for the worker at `ip:port`, null when it gets none.
+   *
+   * @param rank data-parallel rank that the body named, null for none
+   */
+  stamp(servedAddress: string, rank: number | null): string | null;
 }

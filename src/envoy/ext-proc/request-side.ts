@@ -242,8 +242,8 @@ export class RequestSide implements AnswerTaker {
       phase === 'request_trailers'
         ? null
         : changesOfPick(pick, base, this.#destinationHeader(), body !== null, observer);
-    const { destination, strict, pickId, decisionHeader: decision } = pick;
-    this.#send(phase, changes, { destination, strict, pickId, decision }, false, body);
+    const { destination, strict, pickId, rank, decisionHeader: decision } = pick;
+    this.#send(phase, changes, { destination, strict, pickId, rank, decision }, false, body);
   }
 
   /** Our own configuration reads the metadata, where a header would only reach the worker (decisions 21). */

@@ -25,7 +25,7 @@ export class ResponseSide {
   headers(message: Incoming, ours: boolean, pick: PickAnswer | null): void {
     if (!ours && pick !== null) this.#report(message, pick.pickId);
     const decision = pick?.decisionHeader ?? null;
-    const stamp = ours ? null : this.#stamp(message);
+    const stamp = ours ? null : this.#stamp(message, pick?.rank ?? null);
     if (stamp === null) {
       this.#outlet.send('response_headers', CONTINUE.response_headers);
       return;
@@ -66,10 +66,10 @@ export class ResponseSide {
   }
 
   /** Only a worker that answered is named, never one of Envoy's own replies (decisions 22). */
-  #stamp(message: Incoming): string | null {
+  #stamp(message: Incoming, rank: number | null): string | null {
     const address = servedAddress(message);
     if (address === null) return null;
-    const stamp = this.#settings.picker.stamp(address);
+    const stamp = this.#settings.picker.stamp(address, rank);
     return stamp !== null && isSafeHeaderValue(stamp) ? stamp : null;
   }
 }

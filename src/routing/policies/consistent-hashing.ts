@@ -55,12 +55,12 @@ export class ConsistentHashingPolicy implements Policy {
 
 /**
  * The worker a client names: by its index among the candidates, by its id, or by `host:port` of its URL or its address
- * (sticky-sessions 1.4, decisions 3). Null is a miss.
+ * (sticky-sessions 1.4, decisions 3), with or without its rank. Null is a miss.
  */
 function targetOf(target: string, candidates: readonly Worker[]): Worker | null {
   const index = parseWorkerIndex(target);
   if (index !== 'invalid') return candidates[index] ?? null;
-  for (const worker of candidates) if (worker.id === target) return worker;
+  for (const worker of candidates) if (worker.id === target || authorityOf(worker.id) === target) return worker;
   for (const worker of candidates) {
     if (worker.address === target || authorityOf(worker.url) === target) return worker;
   }

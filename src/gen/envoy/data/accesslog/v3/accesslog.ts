@@ -103,7 +103,13 @@ export interface HTTPRequestProperties {
 
 export interface HTTPResponseProperties {
   responseCode?: number | undefined;
+  responseHeaders?: { [key: string]: string } | undefined;
   responseCodeDetails?: string | undefined;
+}
+
+export interface HTTPResponseProperties_ResponseHeadersEntry {
+  key: string;
+  value: string;
 }
 
 function createBaseHTTPAccessLogEntry(): HTTPAccessLogEntry {
@@ -724,7 +730,7 @@ export const HTTPRequestProperties: MessageFns<HTTPRequestProperties> = {
 };
 
 function createBaseHTTPResponseProperties(): HTTPResponseProperties {
-  return { responseCode: undefined, responseCodeDetails: "" };
+  return { responseCode: undefined, responseHeaders: {}, responseCodeDetails: "" };
 }
 
 export const HTTPResponseProperties: MessageFns<HTTPResponseProperties> = {
@@ -732,6 +738,9 @@ export const HTTPResponseProperties: MessageFns<HTTPResponseProperties> = {
     if (message.responseCode !== undefined) {
       UInt32Value.encode({ value: message.responseCode! }, writer.uint32(10).fork()).join();
     }
+    globalThis.Object.entries(message.responseHeaders || {}).forEach(([key, value]: [string, string]) => {
+      HTTPResponseProperties_ResponseHeadersEntry.encode({ key: key as any, value }, writer.uint32(34).fork()).join();
+    });
     if (message.responseCodeDetails !== undefined && message.responseCodeDetails !== "") {
       writer.uint32(50).string(message.responseCodeDetails);
     }
@@ -759,12 +768,83 @@ export const HTTPResponseProperties: MessageFns<HTTPResponseProperties> = {
             message.responseCode = UInt32Value.decode(reader, reader.uint32()).value;
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            const entry4 = HTTPResponseProperties_ResponseHeadersEntry.decode(reader, reader.uint32());
+            if (entry4.value !== undefined) {
+              message.responseHeaders![entry4.key] = entry4.value;
+            }
+            continue;
+          }
           case 6: {
             if (tag !== 50) {
               break;
             }
 
             message.responseCodeDetails = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseHTTPResponseProperties_ResponseHeadersEntry(): HTTPResponseProperties_ResponseHeadersEntry {
+  return { key: "", value: "" };
+}
+
+export const HTTPResponseProperties_ResponseHeadersEntry: MessageFns<HTTPResponseProperties_ResponseHeadersEntry> = {
+  encode(
+    message: HTTPResponseProperties_ResponseHeadersEntry,
+    writer: BinaryWriter = new BinaryWriter(),
+  ): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HTTPResponseProperties_ResponseHeadersEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHTTPResponseProperties_ResponseHeadersEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
             continue;
           }
         }
