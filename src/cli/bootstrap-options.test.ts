@@ -16,7 +16,9 @@ describe('decisions 29: what is hidden from the service', () => {
     [{ policy: 'consistent_hashing' as const, implicitKeys: [] }, ['authorization', 'cookie']],
     [{ policy: 'consistent_hashing' as const, implicitKeys: ['Cookie'] }, ['authorization']],
     [{ routingKeySources: ['cookie:session', 'headers'] }, ['authorization']],
+    [{ routingKeySources: ['agents', 'query:cookie', 'body:/cookie', 'opening'] }, ['authorization', 'cookie']],
     [{ routingKeyHeaders: ['Authorization'] }, ['cookie']],
+    [{ routingKeyHeaders: ['Authorization'], routingKeySources: ['cookie:a'] }, ['authorization']],
     [{ requestIdHeaders: ['cookie'] }, ['authorization']],
   ])('%j: %j', (change, hidden) => {
     expect(hiddenHeaders({ ...BASE, ...change })).toEqual(hidden);

@@ -110,7 +110,8 @@ export type KeySettings = Pick<
 
 /** Secrets that nothing needs are kept from the service (decisions 29). */
 export function hiddenHeaders(settings: KeySettings): readonly string[] {
-  const needed = new Set<string>([...settings.routingKeyHeaders, ...settings.requestIdHeaders]);
+  const needed = new Set<string>(settings.requestIdHeaders);
+  if (settings.routingKeySources.includes('headers')) for (const name of settings.routingKeyHeaders) needed.add(name);
   if (settings.policy === 'consistent_hashing') for (const name of settings.implicitKeys) needed.add(name);
   if (settings.routingKeySources.some((source) => source.startsWith('cookie:'))) needed.add('cookie');
   const lower = new Set([...needed].map((name) => name.toLowerCase()));

@@ -56,15 +56,6 @@ describe('settings of later versions', () => {
   });
 
   it.each([
-    ['--routing-key-sources rid,cookie:sid', 'cookie:sid'],
-    ['--routing-key-sources query:k', 'query:k'],
-    ['--routing-key-sources rid', 'rid without headers'],
-    ['--routing-key-sources headers,body:/user', 'body:/user'],
-  ])('%s is refused by its source', (flags, source) => {
-    expect(problemsOf({ flags })).toEqual([`--routing-key-sources ${source} is not supported by this version yet`]);
-  });
-
-  it.each([
     [{ env: { SMG_PIN_STORE: 'redis://h' } }, 'SMG_PIN_STORE=redis:// is not supported by this version yet'],
     [{ file: 'pin_store: redis://h' }, 'conf.yaml:1:12: pin_store: redis:// is not supported by this version yet'],
     [{ file: 'enable_trace: true' }, 'conf.yaml:1:15: enable_trace is not supported by this version yet'],
@@ -99,12 +90,12 @@ describe('settings of later versions', () => {
 });
 
 describe('what is allowed', () => {
-  it.each([
-    ['--pin-store disk', 'memory (later: a redis://, rediss://, redis+sentinel:// or redis+cluster:// URL)'],
-    ['--routing-key-sources x', 'rid or headers (later: cookie:NAME, query:NAME or body:/json/pointer)'],
-  ])('of %s tells what comes later', (flags, allowed) => {
-    expect(problemsOf({ flags })).toEqual([`${flags}: expected ${allowed}`]);
-  });
+  it.each([['--pin-store disk', 'memory (later: a redis://, rediss://, redis+sentinel:// or redis+cluster:// URL)']])(
+    'of %s tells what comes later',
+    (flags, allowed) => {
+      expect(problemsOf({ flags })).toEqual([`${flags}: expected ${allowed}`]);
+    },
+  );
 
   it('marks each setting with values that are refused for now', () => {
     const partly = TABLE.filter(([, { unavailable }]) => unavailable !== undefined);

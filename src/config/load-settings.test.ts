@@ -218,6 +218,11 @@ describe('decisions 39 key order', () => {
     ['--routing-key-sources headers,rid', ['headers', 'rid']],
     ['--routing-key-sources headers rid', ['headers', 'rid']],
     ['--routing-key-sources headers', ['headers']],
+    ['--routing-key-sources rid', ['rid']],
+    [
+      '--routing-key-sources agents,cookie:sid query:k,body:/metadata/user_id opening',
+      ['agents', 'cookie:sid', 'query:k', 'body:/metadata/user_id', 'opening'],
+    ],
   ])('%s', (flags, expected) => {
     expect(load({ flags }).settings.routingKeySources).toEqual(expected);
   });

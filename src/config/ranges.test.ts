@@ -82,8 +82,8 @@ const ROWS: readonly (readonly [flag: string, good: readonly string[], bad: read
   ['--routing-key-order', ['rid-first', 'header-first', 'header-only'], ['body-first']],
   [
     '--routing-key-sources',
-    ['rid', 'headers,rid', 'cookie:a', 'query:a', 'body:/a/b'],
-    ['', 'rid,rid', 'cookie:', 'body:a', 'x'],
+    ['rid', 'headers,rid', 'agents', 'opening', 'cookie:a', 'query:a', 'body:/a/b', 'body:/~0~1/0'],
+    ['', 'rid,rid', 'cookie:', 'cookie:a=b', 'query:', 'body:a', 'body:/~2', 'x'],
   ],
   ['--smg-compat', ['1.11', '1.13'], ['1.12', '1.1']],
   ['--fallbacks', ['0'], ['-1', '101']],

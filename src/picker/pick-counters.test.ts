@@ -1,8 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { newTrail, type Refusal, type Trail } from '../routing/decision.ts';
+import { KEY_PLACES, newTrail, type Refusal, type Trail } from '../routing/decision.ts';
 import type { Cell } from '../telemetry/instruments.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { PickCounters } from './pick-counters.ts';
+
+/** SMG knows two sources: the body and the head. */
+const SMG_SOURCE = {
+  rid: 'rid',
+  body: 'rid',
+  opening: 'rid',
+  header: 'header',
+  agents: 'header',
+  cookie: 'header',
+  query: 'header',
+} as const;
 
 describe('PickCounters', () => {
   it.each<{ label: string; noted: Partial<Trail>; cell: (metrics: Metrics) => Cell }>([
@@ -32,7 +43,16 @@ describe('PickCounters', () => {
       noted: { cacheBranch: 'expected_wait_fallback' },
       cell: (metrics) => metrics.cacheIndexBranches.cell('expected_wait_fallback'),
     },
-    { label: 'rid', noted: { keySource: 'rid' }, cell: (metrics) => metrics.routingKeySources.cell('rid') },
+    ...KEY_PLACES.map((place) => ({
+      label: `a key of ${place} as SMG's ${SMG_SOURCE[place]}`,
+      noted: { keySource: place },
+      cell: (metrics: Metrics) => metrics.routingKeySources.cell(SMG_SOURCE[place]),
+    })),
+    ...KEY_PLACES.map((place) => ({
+      label: `a key of ${place}`,
+      noted: { keySource: place },
+      cell: (metrics: Metrics) => metrics.routingKeyPlaces.cell(place),
+    })),
   ])('counts $label once, where a decision notes it', ({ noted, cell }) => {
     const metrics = createMetrics();
     const counters = new PickCounters(metrics);

@@ -251,6 +251,36 @@ describe('bodies that tell nothing (decisions 35)', () => {
     expect(bench.metrics.routingKeySources.cell('header').value).toBe(1);
   });
 
+  it('reads keys of other members, and scans for them only', () => {
+    const keys = { sources: ['body:/metadata/user', 'headers'] };
+    const bench = new PickerBench({ keys, config: { decisionHeader: true } }).ready(1, 2);
+    const body = { metadata: { user: 'u_t1' } };
+
+    const first = bench.pick(body);
+
+    expect(bench.picker.plan(chat()).readBody).toBe(true);
+    expect(first.decisionHeader).toBe('branch=vacant; source=body; policy=round_robin');
+    expect(bench.pick({ metadata: { user: 'u_t2' }, rid: 'other' }).destination).toBe(first.destination);
+    expect(bench.pick({ metadata: { user: [] } }, { headers: [['x-smg-routing-key', 'h']] }).decisionHeader).toBe(
+      'branch=vacant; source=header; policy=round_robin',
+    );
+    expect(bench.metrics.routingKeyPlaces.cell('body').value).toBe(2);
+    expect(bench.metrics.routingKeySources.cell('rid').value).toBe(2);
+  });
+
+  it('keeps a key of any source out of the log', () => {
+    const sources = ['agents', 'cookie:sid', 'query:k', 'body:/user'];
+    const bench = new PickerBench({ keys: { sources }, logLevel: 'debug' }).ready(1, 2);
+
+    bench.pick(null, { headers: [['x-session-id', 's3cret-1']] });
+    bench.pick(null, { headers: [['cookie', 'sid=s3cret-2']] });
+    bench.pick(null, { path: '/v1/chat/completions?k=s3cret-3' });
+    bench.pick({ user: 's3cret-4' });
+
+    expect(bench.logged.filter((line) => line.includes('keyHash'))).toHaveLength(4);
+    expect(bench.logged.join()).not.toContain('s3cret');
+  });
+
   it('takes what stands in a prefix (decisions 14)', () => {
     const bench = new PickerBench().ready(1, 2);
 

@@ -8,7 +8,7 @@ const TAB = 0x09;
  * Raw value of the first cookie of that name, without the quotes around it; undefined when there is none. Nothing is
  * decoded (RFC 6265 4.1.1 and 5.2). Hot path.
  *
- * @param header value of the `cookie` header; Envoy joins repeated ones with `; ` (RFC 9113 8.2.3)
+ * @param header value of the `cookie` header. There is one (RFC 6265 5.4); Envoy joins the crumbs of HTTP/2 (RFC 9113 8.2.3)
  * @param name case-sensitive
  */
 export function cookieValue(header: Uint8Array, name: Uint8Array): Uint8Array | undefined {
