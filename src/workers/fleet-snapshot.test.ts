@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeWorker } from '../../test/support/fleet.ts';
 import { type FleetEntry, FleetSnapshot } from './fleet-snapshot.ts';
@@ -67,6 +68,49 @@ describe('policies 2.4, decisions 18 and 37 pools', () => {
     expect(ids(snapshot, 'x')).toEqual(['a']);
     expect(ids(snapshot, '')).toEqual(['a']);
     expect(snapshot.byId('p')?.id).toBe('p');
+  });
+});
+
+describe('pools of many models', () => {
+  it('hold in each who lists the model or serves any, in registration order, whatever the fleet', () => {
+    const lists = fc.array(fc.constantFrom('w', 'x', 'y', 'z'), { maxLength: 5 });
+    const fleet = fc.array(fc.record({ models: lists, modelsKnown: fc.boolean() }), { maxLength: 12 });
+
+    fc.assert(
+      fc.property(fleet, (workers) => {
+        const entries = workers.map(({ models, modelsKnown }, index) => ({
+          worker: makeWorker(String(index), { models }),
+          modelsKnown: modelsKnown || models.length > 0,
+        }));
+        const snapshot = of(...entries);
+
+        for (const model of new Set(workers.flatMap(({ models }) => models))) {
+          const members = entries.filter(
+            ({ worker, modelsKnown }) => worker.models.includes(model) || (modelsKnown && worker.models.length === 0),
+          );
+          expect(ids(snapshot, model)).toEqual(members.map(({ worker }) => worker.id));
+        }
+      }),
+    );
+  });
+
+  it('cost no look at each worker for each model', () => {
+    let looks = 0;
+    const entries = Array.from({ length: 100 }, (_, index) => {
+      const models = [`model ${index}`];
+      return known(
+        Object.defineProperty(makeWorker(String(index)), 'models', {
+          get: () => {
+            looks += 1;
+            return models;
+          },
+        }),
+      );
+    });
+
+    of(...entries);
+
+    expect(looks).toBeLessThan(20 * entries.length);
   });
 });
 

@@ -38,20 +38,16 @@ export class FleetSnapshot implements WorkerSnapshot {
 
     const regular = entries.filter((entry) => entry.worker.type === 'regular');
     const everyone = regular.map((entry) => entry.worker);
-    const any = regular.filter((entry) => entry.modelsKnown && entry.worker.models.length === 0);
-    const open = regular.filter((entry) => entry.worker.models.length === 0);
-    const servesAny = new Set(any.map((entry) => entry.worker));
+    const open = everyone.filter((worker) => worker.models.length === 0);
 
     const oldPools = previous === null ? null : previous.#pools;
     const whole = buildPool(NO_MODEL, everyone, oldPools?.get(NO_MODEL), null);
     const pools = new Map<string, Pool>([[NO_MODEL, whole]]);
-    for (const model of new Set(everyone.flatMap((worker) => worker.models))) {
-      const members = everyone.filter((worker) => servesAny.has(worker) || worker.models.includes(model));
+    for (const [model, members] of membersByModel(regular)) {
       pools.set(model, buildPool(model, members, oldPools?.get(model), whole));
     }
     this.#pools = pools;
-    const openWorkers = open.map((entry) => entry.worker);
-    this.#unlisted = buildPool('', openWorkers, previous === null ? undefined : previous.#unlisted, whole);
+    this.#unlisted = buildPool('', open, previous === null ? undefined : previous.#unlisted, whole);
     this.models = listedByReady(everyone);
     const common = commonModels(regular);
     this.uniform = common !== null;
@@ -93,6 +89,23 @@ export class FleetSnapshot implements WorkerSnapshot {
     if (members.length === 0) return undefined;
     return { model: model.length > MAX_MODEL_LENGTH ? NO_MODEL : model, members, memberIds, available };
   }
+}
+
+/** Who serves the models that some worker lists: those that list it, and those that serve any, in registration order. */
+function membersByModel(regular: readonly FleetEntry[]): ReadonlyMap<string, readonly Worker[]> {
+  const byModel = new Map<string, Worker[]>();
+  const servesAny: Worker[] = [];
+  for (const { worker, modelsKnown } of regular) {
+    for (const model of new Set(worker.models)) {
+      const members = byModel.get(model);
+      if (members === undefined) byModel.set(model, [...servesAny, worker]);
+      else members.push(worker);
+    }
+    if (worker.models.length > 0 || !modelsKnown) continue;
+    servesAny.push(worker);
+    for (const members of byModel.values()) members.push(worker);
+  }
+  return byModel;
 }
 
 /** Keeps the old pool, or the old arrays, wherever nothing changed, so that caches keyed by them stay warm. */
@@ -150,8 +163,9 @@ function listedByReady(workers: readonly Worker[]): readonly string[] {
 function commonModels(regular: readonly FleetEntry[]): readonly string[] | null {
   const known = regular.filter((entry) => entry.modelsKnown).map((entry) => entry.worker.models);
   const [first = [], ...others] = known;
+  const listed = new Set(first);
   const same = others.every(
-    (models) => models.length === first.length && models.every((model) => first.includes(model)),
+    (models) => models === first || (models.length === first.length && models.every((model) => listed.has(model))),
   );
   return same ? first : null;
 }
