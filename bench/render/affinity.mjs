@@ -34,15 +34,19 @@ export function affinityText(affinity) {
   const failed = systems.reduce((sum, row) => sum + row.failed, 0);
   return `## Prompts that begin alike
 
-${figure(settings.prefixes)} beginnings with ${figure(settings.turns)} prompts each, of ${figure(settings.bytes / 1024)} KB, of which one eighth is the prompt's own, in an order by
-chance, over ${settings.connections} connections to ${settings.workers} workers that take ${settings['hold-ms']} ms for an answer. \`--policy cache_aware\` through Envoy and us, and
-through SMG, each with workers of its own: the same requests in the same order, taking turns for ${settings.rounds} rounds with new prompts.
+${figure(settings.prefixes)} beginnings with ${figure(settings.turns)} prompts each, of ${figure(settings.bytes / 1024)} KB, of which one eighth is the prompt's own, in an order by chance. ${settings.connections}
+connections, ${settings.workers} workers that take ${settings['hold-ms']} ms for an answer. \`--policy cache_aware\` through Envoy and us, and through SMG, each with
+workers of its own: the same requests in the same order, system after system, new prompts in each round (${settings.rounds}). The second
+scenario has both count a worker as too busy early.
+
 A request is at home when it comes to a worker that served an earlier request with the same beginning; the first of each
 beginning does not count. ${figure(failed)} requests failed.
 
 ${affinityTable(affinity)}
 
-Read the first column: ${peer}. By its own count (\`smg_envoy_decision_seconds{input="body"}\`, the body read and the tree
-asked) the service decided within ${figure(worst.p50Ms, 'ms')}, 99 % within ${figure(worst.p99Ms, 'ms')}; ${figure(worst.belowOneMs * 100, '%')} took less than 1 ms (worse scenario).
+Read the first column: ${peer}.
+
+By its own count (\`smg_envoy_decision_seconds\` of bodies: text taken out, tree asked and told) the service took ${figure(worst.p50Ms, 'ms')} for a
+decision (median), and ${figure(worst.p99Ms, 'ms')} at p99; ${figure(worst.belowOneMs * 100, '%')} took less than 1 ms. That is the worse of the two scenarios.
 `;
 }

@@ -10,15 +10,16 @@ export function withWorkers(micro) {
   const least = Math.min(...micro.paced.map(({ perSecond }) => perSecond));
   return `
 The fleet is at work: 100,000 pins in the store, requests in flight on most workers, a load report of each. Read the growth: what
-is linear looks at each worker, as its rule wants it. The slowest with ${figure(workers)} workers is ${name} with ${figure(micros, 'µs')}.
+is linear looks at each worker, as its rule wants it.
 
 **At a steady rate.** Whole decisions with ${figure(micro.paced[0].workers)} workers, ${figure(rate)} a second for ${seconds} s each: read, decide, store the pin, open and end
 the request, count; with the timers of the service.
 
 ${pacedTable(micro)}
 
-Read the share: what is left of a processor at that rate. The least that was held is ${figure(least)} a second. A turn is how long the
-process was away at most, its work, its garbage and the rest of the machine included.
+Read the share: the rest of a processor is left at that rate. The slowest with ${figure(workers)} workers is ${name} with ${figure(micros, 'µs')}; the
+least that was held is ${figure(least)} a second. A turn is how long the process was away at most: its work, its garbage, and
+whatever else the machine did.
 `;
 }
 

@@ -128,7 +128,7 @@ ${ledgerTable(micro)}
 
 \`\`\`sh
 node bench/run.mjs      # through Envoy, about 5 minutes
-node bench/micro.mjs    # inside, about 7 minutes
+node bench/micro.mjs    # inside, about 6 minutes
 node bench/affinity.mjs # prompts that begin alike, about 4 minutes
 node bench/render.mjs   # this page, from the newest files in bench/results
 \`\`\`

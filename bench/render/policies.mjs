@@ -29,12 +29,9 @@ export function policiesTable({ policies }) {
   );
 }
 
-/** The policy that takes longest with the most workers. */
-export function slowest({ policies }) {
-  const most = Math.max(...policies.map(({ workers }) => workers));
-  const rows = policies.filter(({ workers }) => workers === most);
-  const [row] = rows.sort((a, b) => timeOf(b) - timeOf(a));
-  return { name: row.name, workers: most, micros: timeOf(row) };
+/** The policy whose whole decision takes longest with the most workers. */
+export function slowest({ paced }) {
+  return paced.reduce((a, b) => (a.micros >= b.micros ? a : b));
 }
 
 const grows = (counts) => [3, 30, 100, 1000].every((count) => counts.includes(count));
