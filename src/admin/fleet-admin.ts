@@ -13,9 +13,13 @@ export interface Registration {
 
 /** What the admin API needs of the fleet. The registry is one. */
 export interface FleetAdmin extends SnapshotSource {
+  /** Whether a worker may be declared as a data-parallel rank (`--dp-aware`). */
+  readonly dpAware: boolean;
   instance(id: string): Registration | undefined;
+  /** The worker of that id, or all ranks of the engine at that base URL; empty when there is neither. */
+  named(id: string): readonly Registration[];
   add(spec: WorkerSpec, source: WorkerSource): AddOutcome;
-  /** Another declaration for the worker at the URL of `spec`, in its place; undefined when there is none. */
+  /** Another declaration for the workers named by the URL of `spec`, in their place; undefined when there is none. */
   update(spec: WorkerSpec): Worker | undefined;
   /** As `update`, but as if it was newly added. */
   replace(spec: WorkerSpec): Worker | undefined;

@@ -72,6 +72,14 @@ describe('policies 8.2 gauges of the fleet', () => {
     expect(samples('smg_worker_health')).toEqual([['http://a:1', -1]]);
   });
 
+  it('an engine that becomes its ranks is not a removed worker', () => {
+    bindFleetMetrics(metrics, source);
+    source.set(makeWorker('http://a:1'));
+    source.set(makeWorker('http://a:1@0', { url: 'http://a:1', rank: 0 }));
+
+    expect(samples('smg_worker_health')).toEqual([['http://a:1@0', 1]]);
+  });
+
   it('forget the oldest of more than 1,024 removed workers', () => {
     bindFleetMetrics(metrics, source);
 

@@ -16,10 +16,10 @@ export function bindFleetMetrics(metrics: Metrics, fleet: SnapshotSource): () =>
   const follow = (): void => {
     const present = fleet.current;
     for (const id of known) {
-      if (present.byId(id) === undefined) {
-        known.delete(id);
-        removed.add(id);
-      }
+      if (present.byId(id) !== undefined) continue;
+      known.delete(id);
+      // An engine that has become its ranks is still there.
+      if (!present.workers.some(({ url }) => url === id)) removed.add(id);
     }
     for (const { id } of present.workers) {
       known.add(id);

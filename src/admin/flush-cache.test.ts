@@ -93,3 +93,16 @@ describe('smg-observed 8 POST /flush_cache', () => {
     expectError(await admin.ask('POST', '/flush_cache', undefined, headers), 403, 'forbidden', 'Forbidden');
   });
 });
+
+it('the ranks of one engine are flushed by one question', async () => {
+  const engine = await stub();
+  const admin = await new AdminBench({ dpAware: true }).open();
+  cleanUp.push(() => admin.close());
+  admin.addPending(engine.url);
+  admin.registry.ranksAnswered(admin.registry.instance(engine.url)!, 3);
+
+  const { json } = await admin.ask('POST', '/flush_cache');
+
+  expect(json).toMatchObject({ status: 'success', workers_flushed: 3, total_workers: 3 });
+  expect(engine.asked).toEqual(['/flush_cache']);
+});

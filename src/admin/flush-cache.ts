@@ -2,7 +2,8 @@ import type { Log } from '../telemetry/log.ts';
 import { askWorker } from '../workers/ask-worker.ts';
 import { ConcurrencyGate } from '../workers/concurrency-gate.ts';
 import type { HttpResult } from '../workers/http-get.ts';
-import type { FleetAdmin, Registration } from './fleet-admin.ts';
+import type { WorkerSpec } from '../workers/worker-spec.ts';
+import type { FleetAdmin } from './fleet-admin.ts';
 import type { Route } from './route.ts';
 
 const PATH = '/flush_cache';
@@ -28,7 +29,17 @@ export function flushRoute(fleet: FleetAdmin, log: Log): Route {
       const registrations = fleet.current.workers.flatMap(({ id }) => fleet.instance(id) ?? []);
       const signal = c.req.raw.signal;
       const gate = new ConcurrencyGate(AT_ONCE);
-      const outcomes = await Promise.all(registrations.map((each) => gate.run(() => flush(each, signal))));
+      const asked = new Map<string, Promise<string | null>>();
+      const outcomes = await Promise.all(
+        registrations.map(async ({ worker, spec }): Promise<string | Failure> => {
+          // The ranks of an engine share one answer.
+          const answer = asked.get(worker.url) ?? gate.run(() => flush(spec, worker.address, signal));
+          asked.set(worker.url, answer);
+          const problem = await answer;
+          if (problem === null) return worker.id;
+          return { worker: worker.id, error: `flush_cache failed for worker ${worker.id}${PATH}: ${problem}` };
+        }),
+      );
       const failed = outcomes.filter((outcome) => typeof outcome !== 'string');
       const successful = outcomes.filter((outcome) => typeof outcome === 'string');
       log.info('caches of workers were flushed', {
@@ -41,13 +52,10 @@ export function flushRoute(fleet: FleetAdmin, log: Log): Route {
   };
 }
 
-/** The id of a worker that did it, or why it did not. */
-async function flush({ worker, spec }: Registration, signal: AbortSignal): Promise<string | Failure> {
+/** Why an engine did not do it; null when it did. */
+async function flush(spec: WorkerSpec, address: string, signal: AbortSignal): Promise<string | null> {
   const options = { method: 'POST', path: PATH, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, signal } as const;
-  const result = await askWorker(spec, worker.address, options);
-  const problem = problemOf(result);
-  if (problem === null) return worker.id;
-  return { worker: worker.id, error: `flush_cache failed for worker ${worker.id}${PATH}: ${problem}` };
+  return problemOf(await askWorker(spec, address, options));
 }
 
 function problemOf(result: HttpResult): string | null {

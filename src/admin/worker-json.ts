@@ -6,7 +6,8 @@ import { engineLoadJson, overloadJson } from './load-json.ts';
 export function workerJson({ worker, spec, lastProbe }: Registration) {
   return {
     id: worker.id,
-    url: worker.url,
+    url: worker.id,
+    ...rankJson(worker),
     name: worker.name,
     status: worker.status,
     is_healthy: worker.status === 'ready',
@@ -29,6 +30,24 @@ export function workerJson({ worker, spec, lastProbe }: Registration) {
     load_monitor_interval_secs: spec.loadIntervalSecs,
     engine_load: engineLoadJson(worker.engine),
     last_probe: lastProbe === null ? null : probeJson(lastProbe),
+  };
+}
+
+/** SMG's members of a data-parallel rank; other workers have none of them. */
+function rankJson({ url, rank, dpSize }: Worker) {
+  return rank === null ? {} : { dp_base_url: url, dp_rank: rank, dp_size: dpSize };
+}
+
+/** An engine as `GET /workers/{base URL}` shows it: ready when all of its ranks are. */
+export function engineJson(id: string, ranks: readonly Registration[]) {
+  const notReady = ranks.find(({ worker }) => worker.status !== 'ready');
+  return {
+    id,
+    url: id,
+    status: notReady?.worker.status ?? 'ready',
+    is_healthy: notReady === undefined,
+    dp_size: ranks[0]?.worker.dpSize ?? null,
+    ranks: ranks.map(workerJson),
   };
 }
 

@@ -221,3 +221,91 @@ describe('interface 9 changes of workers', () => {
     expect(bench.logged.join()).not.toContain('sekret');
   });
 });
+
+describe('policies 2.4 data-parallel ranks', () => {
+  const path = (id: string) => `/workers/${encodeURIComponent(id)}`;
+  const rank = (id: number) => `${A}@${id}`;
+  let ranks: AdminBench;
+  beforeEach(async () => {
+    ranks = await new AdminBench({ dpAware: true }).open();
+  });
+  afterEach(() => ranks.close());
+  const told = (size: number) => ranks.registry.ranksAnswered(ranks.registry.instance(A)!, size);
+  const listed = async () => (await ranks.ask('GET', '/workers')).json.workers;
+
+  it('are shown with the members that SMG has for them', async () => {
+    expect((await ranks.ask('POST', '/workers', { url: A, name: 'gpu' })).json).toMatchObject({ worker_id: A });
+    told(2);
+    ranks.registry.assumeReady(ranks.registry.instance(rank(0))!);
+
+    const workers = await listed();
+
+    expect(workers).toMatchObject(
+      [0, 1].map((id) => ({
+        id: rank(id),
+        url: rank(id),
+        name: `gpu@${id}`,
+        dp_base_url: A,
+        dp_rank: id,
+        dp_size: 2,
+        address: '127.0.0.1:8000',
+      })),
+    );
+    expect((await ranks.ask('GET', path(rank(1)))).json).toEqual(workers[1]);
+    expect((await ranks.ask('GET', path(A))).json).toEqual({
+      id: A,
+      url: A,
+      status: 'pending',
+      is_healthy: false,
+      dp_size: 2,
+      ranks: workers,
+    });
+    ranks.registry.assumeReady(ranks.registry.instance(rank(1))!);
+    expect((await ranks.ask('GET', path(A))).json).toMatchObject({ status: 'ready', is_healthy: true });
+  });
+
+  it('change one by one by their ids, together by the URL of their engine', async () => {
+    await ranks.ask('POST', '/workers', { url: A });
+    told(3);
+
+    await ranks.ask('PATCH', path(rank(1)), { priority: 7 });
+    await ranks.ask('PATCH', path(A), { cost: 2 });
+    expect((await listed()).map((each: Record<string, unknown>) => [each['priority'], each['cost']])).toEqual([
+      [50, 2],
+      [7, 2],
+      [50, 2],
+    ]);
+    await ranks.ask('POST', `${path(A)}/drain`);
+    await ranks.ask('POST', `${path(rank(1))}/undrain`);
+    expect((await listed()).map((each: Record<string, unknown>) => each['status'])).toEqual([
+      'draining',
+      'pending',
+      'draining',
+    ]);
+    expect((await ranks.ask('DELETE', path(rank(0)))).status).toBe(202);
+    expect((await listed()).map((each: Record<string, unknown>) => each['id'])).toEqual([rank(1), rank(2)]);
+    expect((await ranks.ask('PUT', path(A), { name: 'x' })).status).toBe(202);
+    expect((await listed()).map((each: Record<string, unknown>) => each['name'])).toEqual(['x@1', 'x@2']);
+    expect((await ranks.ask('DELETE', path(A))).status).toBe(202);
+    expect(await listed()).toEqual([]);
+    expectError(await ranks.ask('GET', path(A)), 404, 'worker_not_found', 'Not Found');
+    ranks.registry.close();
+  });
+
+  it('an engine is not added twice, nor a rank that it has; one that was removed is', async () => {
+    await ranks.ask('POST', '/workers', { url: A });
+    told(2);
+
+    expectError(await ranks.ask('POST', '/workers', { url: A }), 409, 'worker_already_exists', 'Conflict');
+    expectError(await ranks.ask('POST', '/workers', { url: rank(1) }), 409, 'worker_already_exists', 'Conflict');
+    await ranks.ask('DELETE', path(rank(1)));
+    expect((await ranks.ask('POST', '/workers', { url: rank(1) })).status).toBe(202);
+  });
+
+  it('cannot be declared without --dp-aware', async () => {
+    const answer = await bench.ask('POST', '/workers', { url: rank(1) });
+
+    expectError(answer, 400, 'bad_request', 'Bad Request');
+    expect(answer.text).toContain('needs --dp-aware');
+  });
+});

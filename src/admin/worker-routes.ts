@@ -2,11 +2,12 @@ import type { Context } from 'hono';
 import type { Log } from '../telemetry/log.ts';
 import type { DrainOutcome } from '../workers/fleet-changes.ts';
 import { parseWorkerSpec, patchWorkerSpec, type SpecResult } from '../workers/worker-spec.ts';
+import { rankProblem } from '../workers/worker-url.ts';
 import { errorResponse } from './error-response.ts';
 import type { FleetAdmin } from './fleet-admin.ts';
 import { readJsonBody } from './json-body.ts';
 import type { AdminEnv, Route } from './route.ts';
-import { workerJson, workerStats } from './worker-json.ts';
+import { engineJson, workerJson, workerStats } from './worker-json.ts';
 
 type AdminContext = Context<AdminEnv>;
 
@@ -26,7 +27,9 @@ export function workerRoutes(fleet: FleetAdmin, log: Log): readonly Route[] {
   const get = (c: AdminContext): Response => {
     const id = idOf(c);
     const registration = fleet.instance(id);
-    return registration === undefined ? unknown(id) : Response.json(workerJson(registration));
+    if (registration !== undefined) return Response.json(workerJson(registration));
+    const ranks = fleet.named(id);
+    return ranks.length === 0 ? unknown(id) : Response.json(engineJson(id, ranks));
   };
 
   const add = async (c: AdminContext): Promise<Response> => {
@@ -34,6 +37,8 @@ export function workerRoutes(fleet: FleetAdmin, log: Log): readonly Route[] {
     if (!body.ok) return body.response;
     const parsed = parseWorkerSpec(body.value);
     if (!parsed.ok) return invalid(parsed);
+    const problem = rankProblem(parsed.spec.url, fleet.dpAware);
+    if (problem !== null) return errorResponse('bad_request', problem);
     const { kind, worker } = fleet.add(parsed.spec, 'api');
     if (kind === 'exists') return errorResponse('worker_already_exists', `Worker ${worker.id} is registered`);
     return changed(c, worker.id, 'Worker is being added');
@@ -41,7 +46,7 @@ export function workerRoutes(fleet: FleetAdmin, log: Log): readonly Route[] {
 
   const replace = async (c: AdminContext): Promise<Response> => {
     const id = idOf(c);
-    if (fleet.instance(id) === undefined) return unknown(id);
+    if (fleet.named(id).length === 0) return unknown(id);
     const body = await readJsonBody(c.req.raw);
     if (!body.ok) return body.response;
     const parsed = parseWorkerSpec(withUrl(body.value, id));
@@ -54,11 +59,15 @@ export function workerRoutes(fleet: FleetAdmin, log: Log): readonly Route[] {
     const id = idOf(c);
     const body = await readJsonBody(c.req.raw);
     if (!body.ok) return body.response;
-    const current = fleet.instance(id);
-    if (current === undefined) return unknown(id);
-    const parsed = patchWorkerSpec(current.spec, body.value);
-    if (!parsed.ok) return invalid(parsed);
-    return fleet.update(parsed.spec) === undefined ? unknown(id) : changed(c, id, 'Worker is being updated');
+    const named = fleet.named(id);
+    if (named.length === 0) return unknown(id);
+    // Each rank of an engine keeps what only it was told.
+    for (const { spec } of named) {
+      const parsed = patchWorkerSpec(spec, body.value);
+      if (!parsed.ok) return invalid(parsed);
+      fleet.update(parsed.spec);
+    }
+    return changed(c, id, 'Worker is being updated');
   };
 
   const remove = (c: AdminContext): Response => {

@@ -171,6 +171,10 @@ describe('interface 3 flags of a command', () => {
     ['serve --policy random more', ['unexpected argument "more"']],
     ['serve --cache-threshold -1', ['--cache-threshold -1: expected a number from 0 to 1']],
     ['serve --policy', [/^--policy needs a value: expected one of/]],
+    [
+      'serve --worker-urls http://a@1',
+      [/^--worker-urls: worker URL "http:\/\/a@1" names a data-parallel rank, which needs --dp-aware/],
+    ],
     ['serve --worker-urls https://a', [/^--worker-urls: worker URL "https:\/\/a" has scheme https/]],
     [
       'serve --pin-store redis://h --cache-threshold 1.5 --nope --host=x',

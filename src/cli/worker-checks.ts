@@ -1,15 +1,17 @@
 import type { Checks } from '../config/load-settings.ts';
 import { parseWorkerSpec } from '../workers/worker-spec.ts';
-import { parseWorkerUrl } from '../workers/worker-url.ts';
+import { parseWorkerUrl, rankProblem } from '../workers/worker-url.ts';
 
 /** What the settings need to know of workers, which the config layer does not. */
 export const WORKER_CHECKS: Checks = {
-  workerUrl: (url) => {
+  workerUrl: (url, dpAware) => {
     const result = parseWorkerUrl(url);
-    return result.ok ? null : result.message;
+    return result.ok ? rankProblem(result.url, dpAware) : result.message;
   },
-  worker: (value) => {
+  worker: (value, dpAware) => {
     const result = parseWorkerSpec(value);
-    return result.ok ? [] : result.issues;
+    if (!result.ok) return result.issues;
+    const message = rankProblem(result.spec.url, dpAware);
+    return message === null ? [] : [{ path: ['url'], message }];
   },
 };

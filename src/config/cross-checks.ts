@@ -7,9 +7,9 @@ import type { YamlValue } from './yaml-document.ts';
 /** Checks that another part of the program knows how to make. */
 export interface Checks {
   /** What is wrong with the URL of a worker, named in the text; null when nothing is. */
-  readonly workerUrl?: (url: string) => string | null;
+  readonly workerUrl?: (url: string, dpAware: boolean) => string | null;
   /** What is wrong with a worker of the config file. */
-  readonly worker?: (value: unknown) => readonly WorkerProblem[];
+  readonly worker?: (value: unknown, dpAware: boolean) => readonly WorkerProblem[];
 }
 
 export interface WorkerProblem {
@@ -81,11 +81,12 @@ const PAIRS = [
 function checkWorkers({ values, given, workers, checks, problems }: CrossInput): void {
   const name = given.get('workerUrls')?.name ?? flagName('workerUrls');
   for (const url of values.workerUrls) {
-    const problem = checks.workerUrl?.(url) ?? null;
+    const problem = checks.workerUrl?.(url, values.dpAware) ?? null;
     if (problem !== null) problems.push(`${name}: ${problem}`);
   }
   for (const worker of workers) {
-    for (const { path, message } of checks.worker?.(worker.data) ?? []) problems.push(`${worker.at(path)}: ${message}`);
+    for (const { path, message } of checks.worker?.(worker.data, values.dpAware) ?? [])
+      problems.push(`${worker.at(path)}: ${message}`);
   }
 }
 

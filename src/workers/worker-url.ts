@@ -79,6 +79,12 @@ export function rankId(base: string, rank: number | null): string {
   return rank === null ? base : `${base}@${rank}`;
 }
 
+/** What is wrong with naming a rank where the flag is not on; null when nothing is. */
+export function rankProblem({ id, rank }: WorkerUrl, dpAware: boolean): string | null {
+  if (rank === null || dpAware) return null;
+  return `worker URL ${JSON.stringify(id)} names a data-parallel rank, which needs --dp-aware`;
+}
+
 /** True when two workers at these URLs would be the same, or one a part of the other. */
 export function overlap(a: WorkerUrl, b: WorkerUrl): boolean {
   return a.endpoint === b.endpoint && (a.rank === b.rank || a.rank === null || b.rank === null);

@@ -7,7 +7,7 @@ import { MemoryPinStore } from '../../src/pins/memory-pin-store.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { startProcessMetrics } from '../../src/telemetry/process-metrics.ts';
-import { Registry } from '../../src/workers/registry.ts';
+import { Registry, type RegistryOptions } from '../../src/workers/registry.ts';
 import { parseWorkerSpec } from '../../src/workers/worker-spec.ts';
 
 export interface AdminAnswer {
@@ -20,11 +20,15 @@ export interface AdminAnswer {
 
 /** An admin API on a loopback port, over a real registry that nothing probes. */
 export class AdminBench {
-  readonly registry = new Registry();
+  readonly registry: Registry;
   /** Lines of the log, as JSON. */
   readonly logged: string[] = [];
   state: ServiceState = { draining: false, endOfRequest: 'access_log' };
   #server: AdminServer | null = null;
+
+  constructor(options: RegistryOptions = {}) {
+    this.registry = new Registry(options);
+  }
 
   parts(overrides: Partial<AdminParts> = {}): AdminParts {
     const metrics = createMetrics();
