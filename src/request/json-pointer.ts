@@ -23,8 +23,6 @@ interface Step {
  * built. Of a member that stands twice the first one counts.
  */
 export class JsonPointer {
-  /** As it was written. */
-  readonly text: string;
   /** Member of the body's top level that it goes through. */
   readonly root: string;
   readonly #steps: readonly Step[];
@@ -39,7 +37,6 @@ export class JsonPointer {
       .slice(1)
       .split('/')
       .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
-    this.text = text;
     this.root = root;
     this.#steps = rest.map((token) => ({ member: new NestedObject([token]), index: indexOf(token) }));
   }

@@ -26,7 +26,7 @@ export const SOURCES_OF_ORDER: Readonly<Record<KeyOrder, readonly string[]>> = {
 /** One source. Fields that a place does not need are empty. */
 export interface KeySource {
   readonly place: KeyPlace;
-  /** As the operator wrote it. */
+  /** As the operator wrote it; tells two sources apart when rules are compared. */
   readonly text: string;
   /** Of the cookie or the query parameter. */
   readonly name: Buffer;
