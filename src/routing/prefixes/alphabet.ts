@@ -8,6 +8,8 @@ export interface Alphabet {
   whole(text: string, at: number, length: number): number;
   /** Units between two unit boundaries; `plain` when the text has as many code units as units. */
   count(text: string, from: number, to: number, plain: boolean): number;
+  /** Code units that the first `units` units of a text take, in whole steps of what the tree branches by. */
+  lengthOf(text: string, units: number, plain: boolean): number;
 }
 
 /** Unicode scalar values of text without half surrogate pairs (policies 1.6.5). */
@@ -19,6 +21,12 @@ export const SCALARS: Alphabet = {
     return (text.charCodeAt(at + length - 1) & 0xfc00) === 0xd800 ? length - 1 : length;
   },
   count: (text, from, to, plain) => (plain ? to - from : to - from - countPairs(text.substring(from, to))),
+  lengthOf: (text, units, plain) => {
+    if (plain) return Math.min(units, text.length);
+    let length = 0;
+    for (let i = 0; i < units && length < text.length; i++) length += (text.codePointAt(length) ?? 0) > 0xffff ? 2 : 1;
+    return length;
+  },
 };
 
 /** Code units that a token takes. */
@@ -48,5 +56,9 @@ export class Pages implements Alphabet {
 
   count(_text: string, from: number, to: number): number {
     return (to - from) / TOKEN_LENGTH;
+  }
+
+  lengthOf(text: string, units: number): number {
+    return this.whole(text, 0, Math.min(units * TOKEN_LENGTH, text.length));
   }
 }

@@ -134,6 +134,12 @@ export class Holdings {
     return holding;
   }
 
+  /** A node became shorter that the worker alone holds. */
+  shortened(worker: Holder, units: number): void {
+    worker.size -= units;
+    this.size -= units;
+  }
+
   /** Makes a holding evictable if its worker holds no child of its node. */
   settle(holding: number): void {
     if (this.#records.get(holding, NODE) === ROOT) return;

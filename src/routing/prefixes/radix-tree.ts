@@ -7,6 +7,8 @@ import { commonLength, ownPart } from './runs.ts';
 
 /** Holdings that one call of `evict` or `sweep` takes off. */
 const PIECE = 256;
+/** Holdings that one insert takes off before it rather keeps less of its own text: so long a pause is short enough. */
+const MOST_FOR_ROOM = 1024;
 /** Most children of a node that share a key without sharing a unit; text has none. Only someone who looks for them finds more. */
 const MAX_RIVALS = 4;
 /** Of so many matches one counts as a use (policies 1.6.5). */
@@ -43,6 +45,8 @@ export class RadixTree {
   #common = 0;
   /** Children with the same key that the last search passed over. */
   #rivals = 0;
+  /** The node that the last insert made for the rest of its text, `NONE` when it made none. */
+  #made = NONE;
 
   /** Units that the last match found. */
   matched = 0;
@@ -101,13 +105,40 @@ export class RadixTree {
     return this.#holdings.holdersOf(this.end);
   }
 
-  /** `text` must have at most as many units as the cap allows. */
+  /**
+   * `text` must have at most as many units as the cap allows. A long text that finds a full tree of many small nodes is
+   * remembered by its beginning.
+   */
   insert(text: string, plain: boolean, workerId: string): void {
     const holdings = this.#holdings;
     const worker = holdings.worker(workerId) ?? holdings.register(workerId);
+    this.#made = NONE;
     const held = this.#descend(text, plain, worker);
     holdings.settle(held);
-    while (holdings.size + holdings.forgottenSize > this.#maxSize) this.#takeOneOff();
+    let left = MOST_FOR_ROOM;
+    while (this.#excess > 0) {
+      if (left-- === 0 && this.#made !== NONE && this.#shorten(this.#made, worker)) return;
+      this.#takeOneOff();
+    }
+  }
+
+  /** Units beyond the cap. */
+  get #excess(): number {
+    return this.#holdings.size + this.#holdings.forgottenSize - this.#maxSize;
+  }
+
+  /** Cuts a node that only `worker` holds down to what the cap allows; false when that is nothing. */
+  #shorten(node: number, worker: Holder): boolean {
+    const nodes = this.#nodes;
+    const run = nodes.run(node);
+    const units = nodes.units(node);
+    const plain = run.length === units;
+    const length = this.#alphabet.lengthOf(run, units - this.#excess, plain);
+    if (length <= 0) return false;
+    const kept = this.#alphabet.count(run, 0, length, plain);
+    nodes.setRun(node, ownPart(run, 0, length), kept);
+    this.#holdings.shortened(worker, units - kept);
+    return true;
   }
 
   forget(workerId: string): void {
@@ -200,6 +231,7 @@ export class RadixTree {
     const units = this.#alphabet.count(text, at, text.length, plain);
     const node = this.#nodes.create(ownPart(text, at, text.length), units);
     this.#nodes.link(node, parent, this.#alphabet.keyAt(text, at));
+    this.#made = node;
     return node;
   }
 

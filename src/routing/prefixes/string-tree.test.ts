@@ -171,6 +171,36 @@ describe('policies 1.6.9 text', () => {
   });
 });
 
+describe('room for a long text among many small ones', () => {
+  const full = (filler: (index: number) => string, count: number) => {
+    const tree = new StringTree(count);
+    for (let i = 0; i < count; i++) tree.insert(filler(i), null, 'w1');
+    return tree;
+  };
+  const small = (index: number) => String.fromCodePoint(0x4e00 + index);
+
+  it.each(['a', '😀'])('1,024 holdings go for it, and it is remembered by its beginning: %s', (unit) => {
+    const tree = full(small, 3000);
+    const text = unit.repeat(3000);
+
+    tree.insert(text, null, 'w2');
+
+    expect(tree.size).toBe(3000);
+    expect(tree.sizeOf('w1')).toBe(3000 - 1024);
+    expect(seen(tree, text)).toEqual([1024, 3000, 'w2']);
+    expect(seen(tree, small(1023))).toEqual([0, 1, '']);
+    expect(seen(tree, small(1024))).toEqual([1, 1, 'w1']);
+  });
+
+  it('the rest is remembered with the next turns', () => {
+    const tree = full(small, 3000);
+    const text = 'a'.repeat(3000);
+    for (let i = 0; i < 3; i++) tree.insert(text, null, 'w2');
+
+    expect(seen(tree, text)).toEqual([3000, 3000, 'w2']);
+  });
+});
+
 const fragments = fc.constantFrom(
   'a',
   'ab',

@@ -86,8 +86,6 @@ export class StringTree implements PrefixTree<string> {
   /** As much of the text as the tree may hold. */
   #capped(text: string, pairs: number): string {
     if (text.length - pairs <= this.maxSize) return text;
-    let end = 0;
-    for (let units = 0; units < this.maxSize; units++) end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
-    return text.substring(0, end);
+    return text.substring(0, SCALARS.lengthOf(text, this.maxSize, pairs === 0));
   }
 }

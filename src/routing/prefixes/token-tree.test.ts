@@ -154,6 +154,19 @@ describe('policies 1.6.9 tokens', () => {
   });
 });
 
+describe('room for long tokens among many short ones', () => {
+  it('1,024 holdings go for them, and they are remembered by their beginning in whole pages', () => {
+    const tree = new TokenTree(1500 * 16 + 7, 16);
+    for (let i = 0; i < 1500; i++) tree.insert(run(i * 100, 16), null, 'w1');
+    const long = run(1_000_000, 1500 * 16);
+
+    tree.insert(long, null, 'w2');
+
+    expect(tree.size).toBe(1500 * 16);
+    expect(tree.match(long, null)).toEqual({ matched: 1024 * 16, total: 1500 * 16, holders: ['w2'] });
+  });
+});
+
 const unit = (token: number) => String.fromCharCode(token & 0xffff, token >>> 16);
 for (const page of [1, 2, 3]) {
   const ids = fc.constantFrom(0, 1, 1, 2, 0x10000, 0x7fff_ffff, 0x8000_0000, 0x8011_2233, 0xaabb_ccdd);
