@@ -24,6 +24,8 @@ export interface Knobs {
   readonly healthStatus: number;
   /** Status of `/v1/models`. */
   readonly modelsStatus: number;
+  /** Data-parallel ranks that `/server_info` tells; 0: it has no such route. Answers then carry `x-sim-rank`. */
+  readonly dpSize: number;
   /** Requests that `/metrics` reports as waiting. */
   readonly waiting: number;
   /** Cache usage that `/metrics` reports, 0 to 1. */
@@ -46,6 +48,7 @@ export const DEFAULT_KNOBS: Knobs = {
   dropRate: 0,
   healthStatus: 200,
   modelsStatus: 200,
+  dpSize: 0,
   waiting: 0,
   kvUsage: 0,
   digest: false,
@@ -74,6 +77,12 @@ export const KNOBS: readonly KnobSpec[] = [
   { key: 'dropRate', name: 'drop_rate', kind: 'rate', help: 'share of answers cut in the middle' },
   { key: 'healthStatus', name: 'health_status', kind: 'status', help: 'status of /health' },
   { key: 'modelsStatus', name: 'models_status', kind: 'status', help: 'status of /v1/models' },
+  {
+    key: 'dpSize',
+    name: 'dp_size',
+    kind: 'count',
+    help: 'data-parallel ranks that /server_info tells; 0: no such route',
+  },
   { key: 'waiting', name: 'waiting', kind: 'count', help: 'requests that /metrics reports as waiting' },
   { key: 'kvUsage', name: 'kv_usage', kind: 'rate', help: 'cache usage that /metrics reports' },
   {

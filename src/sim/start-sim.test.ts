@@ -255,3 +255,22 @@ describe('addresses', () => {
     await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow();
   });
 });
+
+describe('policies 2.4 a data-parallel engine', () => {
+  it('tells its ranks, and answers which one it was told', async () => {
+    const { worker, post } = await one({ dpSize: 2 });
+
+    expect(await (await fetch(`${worker.url}/server_info`)).json()).toMatchObject({ dp_size: 2 });
+    const told = await Promise.all(
+      [{ data_parallel_rank: 1 }, {}, { data_parallel_rank: 'x' }].map((body) => post('/v1/chat/completions', body)),
+    );
+    expect(told.map((answer) => answer.headers.get('x-sim-rank'))).toEqual(['1', 'none', '"x"']);
+  });
+
+  it('is none by default', async () => {
+    const { worker, post } = await one();
+
+    expect((await fetch(`${worker.url}/server_info`)).status).toBe(404);
+    expect((await post('/generate', { data_parallel_rank: 1 })).headers.get('x-sim-rank')).toBeNull();
+  });
+});

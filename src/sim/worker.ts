@@ -137,6 +137,8 @@ export class SimWorker {
     const body = await receiveBody(request, knobs.digest);
     this.#note(request, body.bytes, body.sha256);
     if (knobs.digest) response.setHeader('x-sim-body-bytes', body.bytes).setHeader('x-sim-body-sha256', body.sha256);
+    const rank = body.json['data_parallel_rank'];
+    if (knobs.dpSize > 0) response.setHeader('x-sim-rank', rank === undefined ? 'none' : JSON.stringify(rank));
     if (this.#happens(knobs.resetRate)) return void request.socket.resetAndDestroy();
     if (this.#happens(knobs.hangRate)) return;
     if (this.#happens(knobs.failRate)) {
@@ -160,6 +162,9 @@ export class SimWorker {
     if (path === '/v1/models') {
       this.#tally.probes++;
       return sendJson(response, knobs.modelsStatus, modelList(knobs.models));
+    }
+    if (path === '/server_info' && knobs.dpSize > 0) {
+      return sendJson(response, 200, { model_path: knobs.models[0] ?? '', dp_size: knobs.dpSize, version: 'sim' });
     }
     if (path === '/metrics') {
       const text = engineMetrics(this.#tally, knobs);

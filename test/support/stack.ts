@@ -146,9 +146,11 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     const endpoints = async (): Promise<ReadonlyMap<string, string>> =>
       readEndpoints((await ask(running.adminUrl, { path: '/clusters?format=json' })).json);
     await until(async () => {
-      const workers: { url: string; status: string }[] = (await service.admin('/workers')).json.workers;
+      const workers: { address: string | null; status: string }[] = (await service.admin('/workers')).json.workers;
       const seen = await endpoints();
-      const served = workers.filter(({ url, status }) => status === 'ready' && seen.get(url.slice(7)) === 'healthy');
+      const served = workers.filter(
+        ({ address, status }) => status === 'ready' && seen.get(address ?? '') === 'healthy',
+      );
       return served.length === workers.length && served.length >= known;
     }, 'every worker is ready at the service and healthy at Envoy');
     return { envoy: running, service, endpoints, close };
