@@ -89,6 +89,16 @@ describe('interface 4 config file', () => {
     ]);
   });
 
+  it('takes a list of numbers, also in the object of a policy', () => {
+    const file = 'policy: {type: cache_aware, cache_index: hash, cache_boundaries: [16, 64]}';
+
+    expect(load({ file: 'cache_boundaries: [16, 64]' }).settings.cacheBoundaries).toEqual([16, 64]);
+    expect(load({ file }).settings.cacheBoundaries).toEqual([16, 64]);
+    expect(problemsOf({ file: 'cache_boundaries: [16, "64"]' })).toEqual([
+      'conf.yaml:1:24: cache_boundaries: 64: expected a whole number from 1 to 4294967295',
+    ]);
+  });
+
   it('follows anchors and aliases', () => {
     const { settings } = load({ file: 'routing_key_headers: &h [x-a]\nrequest_id_headers: *h' });
 

@@ -146,7 +146,7 @@ export function list<T>(item: SettingType<T>, options: ListOptions<T> = {}): Set
       return parts.map((part) => item.fromWords([part]));
     },
     show: (value) => value.map(item.show).join(commas ? ',' : ' '),
-    textual: true,
+    textual: item.textual === true,
   };
 }
 
