@@ -101,6 +101,24 @@ describe('--pin-load-factor', () => {
     expect([decision.worker.id, decision.trail.stickyBranch, decision.write]).toEqual(['A', 'occupied_hit', null]);
   });
 
+  it('does not ask the policy where no worker may take one more request of the key', () => {
+    const driver = hot({ policy: 'round_robin', inflightCap: 1 });
+    for (const id of ['B', 'C']) driver.fleet.load(id).begin('k', 1);
+
+    const stays = driver.place({ key: 'k' });
+    const unkeyed = [driver.place({}), driver.place({})].map(({ worker }) => worker.id);
+
+    expect([stays.worker.id, stays.trail.stickyBranch]).toEqual(['A', 'occupied_hit']);
+    expect(unkeyed).toEqual(['A', 'B']);
+  });
+
+  it('asks the policy among those that may take one more request of the key', () => {
+    const driver = hot({ policy: 'passthrough', inflightCap: 1 });
+    driver.fleet.load('B').begin('k', 1);
+
+    expect(driver.place({ key: 'k' }).worker.id).toBe('C');
+  });
+
   it('spreads the keys of one worker over the others until nobody is hot', () => {
     const driver = new RouterDriver(new TestFleet(['A', 'B', 'C']), { pinLoadFactor: 1.5 });
     for (let n = 0; n < 30; n++) driver.pins.put(`7:unknown:s:k${n}`, ['A'], 0, 0);

@@ -20,6 +20,14 @@ export interface Placement {
   readonly keyStart: number;
 }
 
+/** The same placement, with others to choose from. */
+export function among(
+  { request, pool, now, random, trail, keyStart }: Placement,
+  candidates: readonly Worker[],
+): Placement {
+  return { request, pool, candidates, now, random, trail, keyStart };
+}
+
 /** Chooses a worker for a request. Knows nothing of stickiness, which stands above it. */
 export interface Policy {
   readonly name: PolicyName;

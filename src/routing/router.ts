@@ -15,7 +15,7 @@ import { startOf } from './next-by-key.ts';
 import { pastVeto } from './past-veto.ts';
 import { peersOf } from './peers.ts';
 import { isManualPinKey, manualPinKey, overridePinKey } from './pin-key.ts';
-import type { Placement, Policy } from './policy.ts';
+import { among, type Placement, type Policy } from './policy.ts';
 import { keyOf, loadKeyOf } from './routing-keys.ts';
 import { type Stickiness, StickinessByPolicy, type StickinessOptions } from './stickiness.ts';
 import { anyKeepsPins, chooseSticky, type PinLookup } from './sticky.ts';
@@ -140,15 +140,14 @@ class StickyRouter implements Router {
     key: string | null,
     loadKey: string | null,
   ): Outcome {
-    const { request, pool, now, random, trail, keyStart } = placement;
+    const { pool, random, trail } = placement;
     if (key !== null || kind === 'manual') trail.stickyBranch = 'no_healthy_workers';
     if (this.#options.shed) return refuse('worker_overload_protection_shed', policy, pool.model, trail);
     const candidates = pastVeto(pool);
     const worker = assign('min_load', candidates, random);
     if (worker === null) return refuse('no_available_workers', policy, pool.model, trail);
     trail.pastVeto = true;
-    const among: Placement = { request, pool, candidates, now, random, trail, keyStart };
-    return this.#place(among, policy, worker, null, null, loadKey, null);
+    return this.#place(among(placement, candidates), policy, worker, null, null, loadKey, null);
   }
 
   #place(
@@ -180,11 +179,11 @@ class StickyRouter implements Router {
   #fallbacksOf(placement: Placement, policy: Policy, worker: Worker, other: Worker | null): readonly Worker[] {
     const most = this.#options.fallbacks;
     if (most <= 0) return NO_WORKERS;
-    const among = worker.rank === null ? placement : ofRank(placement, worker.rank);
+    const from = worker.rank === null ? placement : ofRank(placement, worker.rank);
     const taken = [worker];
     if (other !== null && (worker.rank === null || other.rank === worker.rank)) taken.push(other);
-    while (taken.length <= most && among.candidates.length > 0) {
-      const next = policy.next(among, taken);
+    while (taken.length <= most && from.candidates.length > 0) {
+      const next = policy.next(from, taken);
       if (next === null) break;
       taken.push(next);
     }
@@ -197,8 +196,8 @@ function refuse(reason: Refusal['reason'], policy: Policy, model: string, trail:
 }
 
 /** The same placement among the workers of one rank: the body names it, also to the next engine. */
-function ofRank({ request, pool, candidates, now, random, trail, keyStart }: Placement, rank: number): Placement {
-  return { request, pool, candidates: peersOf(candidates, rank), now, random, trail, keyStart };
+function ofRank(placement: Placement, rank: number): Placement {
+  return among(placement, peersOf(placement.candidates, rank));
 }
 
 function learn({ memory }: Policy, placement: Placement, worker: Worker): void {

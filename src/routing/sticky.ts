@@ -9,7 +9,7 @@ import { type AssignmentMode, assign } from './assignment.ts';
 import { behind, front, type WriteMode } from './candidates.ts';
 import type { PinWrite } from './decision.ts';
 import { exitsOf } from './hot-pin.ts';
-import type { Placement, Policy } from './policy.ts';
+import { among, type Placement, type Policy } from './policy.ts';
 
 /** The look-ups that a decision makes. */
 export type PinLookup = Pick<PinStore, 'get' | 'peek'>;
@@ -93,7 +93,7 @@ export function pinDecides(
 ): boolean {
   const pinned = firstServing(pins.peek(pinKey)?.candidates ?? NO_IDS, pool, null);
   if (pinned === null || saturated(rules, pinned, loadKey)) return false;
-  return exits(rules, pinned, pool.available).length === 0;
+  return exits(rules, pinned, loadKey, pool.available).length === 0;
 }
 
 const NO_IDS: readonly string[] = [];
@@ -105,8 +105,16 @@ function place(rules: StickyRules, policy: Policy, placement: Placement): Worker
     : assign(rules.mode, placement.candidates, placement.random);
 }
 
-function exits({ pinLoadFactor }: StickyRules, pinned: Worker, available: readonly Worker[]): readonly Worker[] {
-  return pinLoadFactor > 0 && available.length > 0 ? exitsOf(pinned, available, pinLoadFactor) : NOWHERE;
+/** Where a key may go whose worker has too much to do; empty when it stays. */
+function exits(
+  rules: StickyRules,
+  pinned: Worker,
+  loadKey: string | null,
+  available: readonly Worker[],
+): readonly Worker[] {
+  if (rules.pinLoadFactor === 0 || available.length === 0) return NOWHERE;
+  const cooler = exitsOf(pinned, available, rules.pinLoadFactor);
+  return cooler.length === 0 ? NOWHERE : cooler.filter((worker) => !saturated(rules, worker, loadKey));
 }
 
 /** Where a key goes whose worker has too much to do; null when it stays. */
@@ -117,12 +125,8 @@ function moveFromHot(
   loadKey: string | null,
   placement: Placement,
 ): Worker | null {
-  const candidates = exits(rules, pinned, placement.candidates);
-  if (candidates.length === 0) return null;
-  const { request, pool, now, random, trail, keyStart } = placement;
-  const placed = place(rules, policy, { request, pool, candidates, now, random, trail, keyStart });
-  if (placed === null || !candidates.includes(placed) || saturated(rules, placed, loadKey)) return null;
-  return placed;
+  const candidates = exits(rules, pinned, loadKey, placement.candidates);
+  return candidates.length === 0 ? null : place(rules, policy, among(placement, candidates));
 }
 
 function saturated(rules: StickyRules, worker: Worker, loadKey: string | null): boolean {
