@@ -56,6 +56,14 @@ describe('policies 2.4 several policies in one fleet', () => {
     expect(branches).toEqual(['vacant', 'vacant', 'occupied_hit', 'occupied_hit']);
   });
 
+  it('places by chance under a manual that a label names, whatever the mode of the gateway', () => {
+    const driver = new RouterDriver(fleet(), { mode: 'min_load', random: () => 0.99 });
+    driver.fleet.load('b2').begin(null, 5);
+
+    expect(driver.place({ model: 'b', key: 'k' }).worker.id).toBe('b2');
+    expect(driver.place({ model: 'b' }).worker.id).toBe('b2');
+  });
+
   it('stores after another worker served as the policy of the pin would', () => {
     const { router } = new RouterDriver(fleet());
 

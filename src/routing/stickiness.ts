@@ -1,6 +1,5 @@
 import type { AssignmentMode } from './assignment.ts';
 import type { WriteMode } from './candidates.ts';
-import { manualMode } from './policies/manual.ts';
 import type { PolicyName } from './policy-name.ts';
 import { type HeaderKeyReader, type KeyRules, manualReader, readListedKey, readRingKey } from './routing-keys.ts';
 import type { StickyRules } from './sticky.ts';
@@ -13,8 +12,6 @@ export interface StickinessOptions {
   readonly keys: KeyRules;
   /** Mode of the override (SMG: `delegate`). */
   readonly overrideMode: AssignmentMode;
-  /** Mode of `manual` (SMG: `random`). */
-  readonly manualMode: AssignmentMode;
   /** See `StickyRules`; `manual` has none (sticky-sessions 3.8). */
   readonly inflightCap: number;
   /** See `StickyRules`. */
@@ -38,7 +35,6 @@ export class StickinessByPolicy {
 
   constructor(options: StickinessOptions) {
     const { keys, overrideMode, inflightCap, pinLoadFactor } = options;
-    const manual = manualMode(options.manualMode);
     const overridden: StickyRules = {
       mode: overrideMode,
       write: writeModeOf(options.failback, overrideMode === 'delegate'),
@@ -47,7 +43,8 @@ export class StickinessByPolicy {
     };
     this.#manual = {
       kind: 'manual',
-      rules: { mode: manual, write: writeModeOf(options.failback, false), inflightCap: 0, pinLoadFactor },
+      // The policy itself has the mode: a `manual` that a label names has SMG's own.
+      rules: { mode: 'delegate', write: writeModeOf(options.failback, false), inflightCap: 0, pinLoadFactor },
       readHeader: manualReader(keys),
     };
     this.#ring = { kind: 'none', rules: overridden, readHeader: readRingKey };

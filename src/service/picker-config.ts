@@ -17,7 +17,6 @@ export function pickerConfigOf(settings: Settings, pins: PinStore, policies: Mod
       pins,
       keys,
       overrideMode: settings.assignmentMode ?? 'delegate',
-      manualMode: manualModeOf(settings),
       inflightCap: settings.pinInflightCap,
       pinLoadFactor: settings.pinLoadFactor ?? 0,
       failback: settings.failback,

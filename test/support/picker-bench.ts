@@ -62,7 +62,7 @@ export class PickerBench {
     this.registry.subscribe((snapshot) => this.policies.follow(snapshot));
     const router = createRouter({
       ...ROUTER_DEFAULTS,
-      ...(options.mode === undefined ? {} : { overrideMode: options.mode, manualMode }),
+      ...(options.mode === undefined ? {} : { overrideMode: options.mode }),
       ...options.routing,
       policies: this.policies,
       pins: this.pins,

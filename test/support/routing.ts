@@ -85,7 +85,6 @@ export function modelPolicies(policy: PolicyName | Policy, options: PolicyOption
 /** What a router has as SMG has it, unless a test says otherwise. */
 export const ROUTER_DEFAULTS = {
   overrideMode: 'delegate',
-  manualMode: 'random',
   inflightCap: 2,
   pinLoadFactor: 0,
   failback: 'as-smg',
@@ -121,7 +120,7 @@ export class RouterDriver {
     this.#policies = modelPolicies(options.policy ?? 'round_robin', policyOptions({ keys, manualMode }));
     this.router = createRouter({
       ...ROUTER_DEFAULTS,
-      ...(options.mode === undefined ? {} : { overrideMode: options.mode, manualMode }),
+      ...(options.mode === undefined ? {} : { overrideMode: options.mode }),
       ...options,
       policies: this.#policies,
       pins: this.pins,
