@@ -47,7 +47,7 @@ describe('decisions 10 load reports', () => {
   it('are asked for as long as a policy looks at them, also after a reload', async () => {
     const sim = await startSim({ waiting: 7 });
     cleanUp.push(() => sim.close());
-    const service = await serve(sim.urls);
+    const service = await serve(sim.urls, '--policy round_robin');
     const admin = `http://${service.adminAddress}`;
     const waiting = async () => (await ask(admin, { path: '/get_loads' })).json.aggregate.total_waiting_reqs;
     const polls = async () => {
