@@ -171,7 +171,7 @@ export class Holdings {
     return worker === undefined ? this.#evictable.top : worker.last;
   }
 
-  /** Takes off a holding that `nextToGo` named; answers with its node. */
+  /** Takes off a holding whose worker holds no child of its node; answers with the node. */
   takeOff(holding: number): number {
     const node = this.#records.get(holding, NODE);
     const worker = this.#workerOf(holding);

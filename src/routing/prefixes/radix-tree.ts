@@ -115,11 +115,10 @@ export class RadixTree {
     this.#made = NONE;
     const held = this.#descend(text, plain, worker);
     holdings.settle(held);
-    let left = MOST_FOR_ROOM;
-    while (this.#excess > 0) {
-      if (left-- === 0 && this.#made !== NONE && this.#shorten(this.#made, worker)) return;
-      this.#takeOneOff();
-    }
+    for (let taken = 0; taken < MOST_FOR_ROOM && this.#excess > 0; taken++) this.#takeOff(holdings.nextToGo());
+    if (this.#excess > 0 && this.#made !== NONE && this.#shorten(this.#made, worker)) return;
+    // The last of the worker's holdings are those of this text, so that they go from its end.
+    while (this.#excess > 0) this.#takeOff(worker.last);
   }
 
   /** Units beyond the cap. */
@@ -150,7 +149,7 @@ export class RadixTree {
     const holdings = this.#holdings;
     for (let i = 0; i < PIECE; i++) {
       if (!holdings.hasForgotten && holdings.size <= most) return false;
-      this.#takeOneOff();
+      this.#takeOff(holdings.nextToGo());
     }
     return holdings.hasForgotten || holdings.size > most;
   }
@@ -259,8 +258,8 @@ export class RadixTree {
     this.#holdings.use(this.#holdings.firstLive(node), epoch);
   }
 
-  #takeOneOff(): void {
-    const node = this.#holdings.takeOff(this.#holdings.nextToGo());
+  #takeOff(holding: number): void {
+    const node = this.#holdings.takeOff(holding);
     // Whoever holds a node holds its parent, so a node that nobody holds has no children.
     if (node !== ROOT && this.#nodes.records.get(node, HOLDERS) === 0) this.#nodes.drop(node);
   }

@@ -199,6 +199,29 @@ describe('room for a long text among many small ones', () => {
 
     expect(seen(tree, text)).toEqual([3000, 3000, 'w2']);
   });
+
+  it('no more go for one that another worker holds already, and it stays with that one alone', () => {
+    const tree = new StringTree(6000);
+    for (let i = 0; i < 4000; i++) tree.insert(small(i), null, 'w1');
+    const text = 'a'.repeat(2000);
+    tree.insert(text, null, 'w2');
+
+    tree.insert(text, null, 'w3');
+
+    expect([tree.sizeOf('w1'), tree.sizeOf('w2'), tree.sizeOf('w3')]).toEqual([4000 - 1024, 2000, 0]);
+    expect(seen(tree, text)).toEqual([2000, 2000, 'w2']);
+  });
+
+  it('no more go for one of which another worker holds the most, and it is remembered up to there', () => {
+    const tree = new StringTree(6000);
+    for (let i = 0; i < 4000; i++) tree.insert(small(i), null, 'w1');
+    tree.insert('a'.repeat(1000) + 'b'.repeat(1000), null, 'w2');
+
+    tree.insert('a'.repeat(1000) + 'c'.repeat(10) + 'd'.repeat(1000), null, 'w3');
+
+    expect([tree.sizeOf('w1'), tree.sizeOf('w2'), tree.sizeOf('w3')]).toEqual([4000 - 1024, 2000, 1024]);
+    expect(seen(tree, `${'a'.repeat(1000)}${'c'.repeat(30)}`)).toEqual([1010, 1030, 'w3']);
+  });
 });
 
 const fragments = fc.constantFrom(
