@@ -95,6 +95,17 @@ describe('where Envoy goes on', () => {
     expect(order(chooser, placement, chooser.chooseNear(placement, workers, 160)!)).toBe('w2 w1 w0');
   });
 
+  it('to nobody who is no candidate, also when the last choice had others', () => {
+    const workers = [makeReporting('w0', null, 1), makeReporting('w1', null, 3), makeReporting('w2', null, 2)];
+    const placement = makePlacement(workers);
+    const chooser = affinity();
+    chooser.chooseNear(placement, [workers[1]!], 10);
+
+    const fewer = { ...placement, candidates: [workers[0]!, workers[2]!] };
+
+    expect(order(chooser, fewer, workers[0]!)).toBe('w0 w2');
+  });
+
   it('by load alone when the last choice was for another request', () => {
     const workers = [makeReporting('w0', null, 2), makeReporting('w1', null, 1), makeReporting('w2', null, 3)];
     const chooser = affinity();

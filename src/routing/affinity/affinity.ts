@@ -1,4 +1,5 @@
 import type { Worker } from '../../workers/worker.ts';
+import type { Trail } from '../decision.ts';
 import { ExpectedWait } from '../expected-wait.ts';
 import type { Placement } from '../policy.ts';
 import { type CacheAwareParameters, EXPECTED_WAIT_DEFAULTS } from '../policy-parameters.ts';
@@ -20,8 +21,10 @@ export class Affinity {
   readonly #blockSize: number;
   readonly #wait = new ExpectedWait(EXPECTED_WAIT_DEFAULTS, 'current');
 
-  // The last choice, so that `next` goes on from it without another look at what is remembered.
-  #placement: Placement | null = null;
+  // The last choice, so that `next` goes on from it without another look at what is remembered. It is known by its trail:
+  // the placement would keep the whole body of its request alive.
+  #trail: Trail | null = null;
+  #candidates = NOBODY;
   #holders = NOBODY;
   #units = 0;
 
@@ -50,10 +53,11 @@ export class Affinity {
    * @param units length of the prompt in characters or tokens
    */
   chooseNear(placement: Placement, holders: readonly Worker[], units: number): Worker | null {
-    this.#placement = placement;
+    const { candidates, random, trail } = placement;
+    this.#trail = trail;
+    this.#candidates = candidates;
     this.#holders = holders;
     this.#units = units;
-    const { candidates, random } = placement;
     const requestTokens = placement.request.prompt.tokens?.length ?? 0;
     const among = contenders(this.#ranked(holders, placement), candidates, this.#gate, meanOf(holders, candidates));
     const only = among.length === 1 ? among[0] : undefined;
@@ -68,8 +72,8 @@ export class Affinity {
    * one, load alone decides.
    */
   next(placement: Placement, taken: readonly Worker[]): Worker | null {
-    const { candidates, random } = placement;
-    const holders = placement === this.#placement ? this.#holders : NOBODY;
+    const { candidates, random, trail } = placement;
+    const holders = trail === this.#trail && candidates === this.#candidates ? this.#holders : NOBODY;
     if (holders.length === 0) return this.#wait.next(candidates, taken, random);
     const mean = meanLoad(candidates);
     const group = this.#decay === 0 ? holders : this.#ranked(without(holders, taken), placement);
