@@ -102,6 +102,29 @@ describe('sticky-sessions 3.14 ring', () => {
     }
   });
 
+  it('sorts positions that differ in one half only, equal ones by the order of their ids', () => {
+    const half = fc.constantFrom(0, 1, 0x7fffffff, 0x80000000, 0xffffffff);
+    const halves = fc.array(half, { minLength: VIRTUAL_NODES, maxLength: VIRTUAL_NODES });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(halves, halves), { maxLength: 4 }), (all) => {
+        const ids = all.map((_, i) => `w${i}`);
+        const nodes = (id: string) => {
+          const [high, low] = all[ids.indexOf(id)]!;
+          return { high: Uint32Array.from(high), low: Uint32Array.from(low) };
+        };
+        const ring = new HashRing(ids, nodes);
+        const want = ids.flatMap((id) => {
+          const { high, low } = nodes(id);
+          return [...high].map((h, i) => ({ id, position: { high: h, low: low[i]! } }));
+        });
+        want.sort((a, b) => Number(asBigInt(a.position) - asBigInt(b.position)));
+
+        expect(Array.from({ length: ring.size }, (_, place) => ring.nodeAt(place))).toEqual(want);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
   it('takes the node that stands exactly at the position, and wraps after the last', () => {
     const ring = new HashRing([W1, W2, W3]);
     const all = [...ring.ids];

@@ -41,6 +41,29 @@ export function nodesOf(id: string): Nodes {
 }
 
 /**
+ * Numbers of nodes by position, equal ones in their own order. They are sorted natively, as numbers of 64 bits with the high
+ * half of the position above the number of the node: with a comparison of ours, a thousand workers would take 0.4 s.
+ */
+function inOrder(high: Uint32Array, low: Uint32Array): Uint32Array {
+  const numbers = new BigUint64Array(high.length);
+  const halves = new Uint32Array(numbers.buffer); // little-endian, as every platform that Node runs this on
+  for (let node = 0; node < high.length; node++) {
+    halves[2 * node] = node;
+    halves[2 * node + 1] = high[node] ?? 0;
+  }
+  numbers.sort();
+  const order = high.map((_, place) => halves[2 * place] ?? 0);
+  const isBefore = (a: number, b: number) => high[a] === high[b] && (low[a] ?? 0) < (low[b] ?? 0);
+  for (let i = 1; i < order.length; i++) {
+    const node = order[i] ?? 0;
+    let place = i;
+    for (; place > 0 && isBefore(node, order[place - 1] ?? 0); place--) order[place] = order[place - 1] ?? 0;
+    order[place] = node;
+  }
+  return order;
+}
+
+/**
  * Consistent-hashing ring, position by position as SMG builds it (sticky-sessions 3.14, policies 1.8). Immutable. Look-up is
  * hot path.
  *
@@ -60,16 +83,18 @@ export class HashRing {
    */
   constructor(ids: readonly string[], nodes: (id: string) => Nodes = nodesOf) {
     this.ids = [...new Set(ids)];
-    const perId = this.ids.map(nodes);
-    const size = perId.length * VIRTUAL_NODES;
-    const highOf = (node: number) => perId[Math.floor(node / VIRTUAL_NODES)]?.high[node % VIRTUAL_NODES] ?? 0;
-    const lowOf = (node: number) => perId[Math.floor(node / VIRTUAL_NODES)]?.low[node % VIRTUAL_NODES] ?? 0;
-    const sorted = Array.from({ length: size }, (_, node) => node).sort(
-      (a, b) => highOf(a) - highOf(b) || lowOf(a) - lowOf(b),
-    );
-    this.#high = Uint32Array.from(sorted, highOf);
-    this.#low = Uint32Array.from(sorted, lowOf);
-    this.#owner = Uint32Array.from(sorted, (node) => Math.floor(node / VIRTUAL_NODES));
+    const size = this.ids.length * VIRTUAL_NODES;
+    const high = new Uint32Array(size);
+    const low = new Uint32Array(size);
+    for (const [owner, id] of this.ids.entries()) {
+      const own = nodes(id);
+      high.set(own.high, owner * VIRTUAL_NODES);
+      low.set(own.low, owner * VIRTUAL_NODES);
+    }
+    const order = inOrder(high, low);
+    this.#high = order.map((node) => high[node] ?? 0);
+    this.#low = order.map((node) => low[node] ?? 0);
+    this.#owner = order.map((node) => Math.floor(node / VIRTUAL_NODES));
   }
 
   /** Nodes on the ring. */
