@@ -1,4 +1,13 @@
 import type { Difference } from './difference.ts';
+import { OWN_ACCOUNT } from './own-account.ts';
+import {
+  EMPTY_NAME_AND_MESSAGE,
+  isToldBy,
+  MODEL_NOT_READ,
+  PINNED_WORKER_FAILS,
+  RID_ON_RERANK,
+  TWO_MODELS_LISTED,
+} from './whole-scenarios.ts';
 
 /** A difference that is meant, and the place in docs/differences-from-smg.md that says why. */
 export interface IntendedDifference {
@@ -29,21 +38,22 @@ export const INTENDED_DIFFERENCES: readonly IntendedDifference[] = [
     explains: (difference) =>
       about(difference, 'the pinned worker fails') &&
       !flagged(difference, '--disable-retries') &&
-      difference.step !== 1,
+      isToldBy(PINNED_WORKER_FAILS, difference),
   },
   {
     line: 'A body is read for its `model`',
-    explains: (difference) => about(difference, 'the body not being read'),
+    explains: (difference) => about(difference, 'the body not being read') && isToldBy(MODEL_NOT_READ, difference),
   },
   {
     line: "Only the first id that a worker's `/v1/models` lists",
-    explains: (difference) => about(difference, 'workers that list two models'),
+    explains: (difference) =>
+      about(difference, 'workers that list two models') && isToldBy(TWO_MODELS_LISTED, difference),
   },
   {
     line: '`/v1/rerank` drops',
     explains: (difference) =>
       about(difference, 'rid on /v1/rerank')
-        ? difference.point !== 'stamp'
+        ? isToldBy(RID_ON_RERANK, difference)
         : about(difference, 'request ids') &&
           /model="unknown"|model="m"/u.test(difference.point) &&
           isMetric(difference),
@@ -67,7 +77,10 @@ export const INTENDED_DIFFERENCES: readonly IntendedDifference[] = [
   },
   {
     line: 'A retry under `round_robin`',
-    explains: (difference) => about(difference, 'of one worker') && ['tried', 'worker'].includes(difference.point),
+    explains: (difference) =>
+      about(difference, 'of one worker') &&
+      ((difference.point === 'tried' && difference.smg === '0 1' && difference.ours === '0 2') ||
+        (difference.point === 'worker' && difference.smg === 'engine 1' && difference.ours === 'engine 2')),
   },
   {
     line: '`smg_worker_retries_exhausted_total` counts',
@@ -144,11 +157,13 @@ export const INTENDED_DIFFERENCES: readonly IntendedDifference[] = [
   },
   {
     line: 'The whole body is checked',
-    explains: (difference) => about(difference, 'an empty name of a model'),
+    explains: (difference) =>
+      about(difference, 'an empty name of a model') && isToldBy(EMPTY_NAME_AND_MESSAGE, difference),
   },
 ];
 
-/** The entry that explains a difference. */
+/** The entry that explains a difference. What our counters say of our own answers is never a matter of intention. */
 export function explain(difference: Difference): IntendedDifference | undefined {
+  if (difference.point.startsWith(OWN_ACCOUNT)) return undefined;
   return INTENDED_DIFFERENCES.find((entry) => entry.explains(difference));
 }

@@ -11,6 +11,7 @@ export class Player {
   readonly #stand: Stand;
   readonly #side: Side;
   readonly #scenario: Scenario;
+  readonly #outcomes: Outcome[] = [];
   readonly #held = new Map<string, { readonly request: Request; readonly step: string; readonly exchange: Exchange }>();
 
   constructor(stand: Stand, side: Side, scenario: Scenario) {
@@ -21,6 +22,11 @@ export class Player {
 
   get side(): SideName {
     return this.#side.name;
+  }
+
+  /** What came of the requests so far. */
+  get outcomes(): readonly Outcome[] {
+    return this.#outcomes;
   }
 
   async send(step: string, request: Request): Promise<Outcome> {
@@ -72,6 +78,8 @@ export class Player {
 
   #outcome(step: string, request: Request, answer: Answer): Outcome {
     const { engines } = this.#stand;
-    return readOutcome(request, answer, engines.seen(this.side, step), engines.urls);
+    const outcome = readOutcome(request, answer, engines.seen(this.side, step), engines.urls);
+    this.#outcomes.push(outcome);
+    return outcome;
   }
 }

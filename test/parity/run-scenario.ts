@@ -4,6 +4,7 @@ import { growth, type Reading, readCounters, readGauges } from './compared-metri
 import type { Difference } from './difference.ts';
 import { alike } from './distribution.ts';
 import { explain } from './intended-differences.ts';
+import { accountOf, countedOf, OWN_ACCOUNT } from './own-account.ts';
 import { Player } from './player.ts';
 import type { Request, Scenario, Step } from './scenario.ts';
 import type { Side, Stand } from './stand.ts';
@@ -169,6 +170,7 @@ class ScenarioRun {
     const after = await this.#read();
     const grown = { smg: growth(before.smg, after.smg), ours: growth(before.ours, after.ours) };
     compareReadings(comparison, grown);
+    compareAccount(comparison, accountOf(this.#players.ours.outcomes), countedOf(grown.ours));
     const { urls } = this.#stand.engines;
     const [smg, ours] = await Promise.all(
       (['smg', 'ours'] as const).map(async (name) => readGauges(await sideOf(this.#stand, name).metrics(), urls)),
@@ -188,6 +190,12 @@ class ScenarioRun {
 function compareReadings(comparison: Comparison, { smg, ours }: Both<Reading>): void {
   for (const name of new Set([...smg.keys(), ...ours.keys()])) {
     comparison.point(0, null, name, String(smg.get(name) ?? 0), String(ours.get(name) ?? 0));
+  }
+}
+
+function compareAccount(comparison: Comparison, account: Reading, counted: Reading): void {
+  for (const [name, value] of account) {
+    comparison.point(0, null, `${OWN_ACCOUNT}${name}`, String(value), String(counted.get(name) ?? 0));
   }
 }
 
