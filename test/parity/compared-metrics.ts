@@ -10,6 +10,8 @@ const COUNTERS: Readonly<Record<string, readonly string[]>> = {
   smg_consistent_hashing_policy_branch_total: [],
   smg_prefix_hash_policy_branch_total: [],
   smg_cache_aware_policy_branch_total: [],
+  smg_cache_aware_match_ratio_bucket: [],
+  smg_cache_aware_match_ratio_count: [],
   smg_worker_selection_total: [],
   smg_worker_overload_shed_total: [],
   smg_worker_overload_fallback_total: [],
@@ -29,6 +31,10 @@ const GAUGES: readonly string[] = [
   'smg_worker_pool_size',
   'smg_worker_health',
   'smg_workers_overloaded',
+  'smg_worker_cb_state',
+  'smg_engine_waiting_requests',
+  'smg_engine_token_usage',
+  'smg_engine_gen_throughput',
 ];
 
 /** Values by `name{label="value",…}`; worker URLs as indices; those that are 0 are left out. */

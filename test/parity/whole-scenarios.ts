@@ -89,6 +89,8 @@ export const RID_ON_RERANK: WholeScenario = {
   'step 1 worker': 'any -> engine 0',
   'step 2 tried': 'any -> 1',
   'step 2 worker': 'any -> engine 1',
+  'step 3 tried': 'any -> 0',
+  'step 3 worker': 'any -> engine 0',
   'step 4 status': '200 -> 400',
   'step 4 error': 'of an engine -> Bad Request json_parse_error',
   'step 4 code header': 'none -> json_parse_error',

@@ -64,7 +64,7 @@ describe('policies 1.6.5 selection examples', () => {
     expect(new Bench([3, 0]).seen('w1', { text: 'hello1' }).ask('hello12345')).toEqual({
       worker: 'w1',
       branch: 'tree_match',
-      ratio: Math.fround(0.6),
+      ratio: 0.6,
     });
   });
 
@@ -123,12 +123,12 @@ describe('policies 1.6.6 token tree', () => {
     expect(new Bench([3, 0]).seen('w1', { tokens: ids(16) }).ask({ tokens: ids(20) })).toEqual({
       worker: 'w1',
       branch: 'tree_match',
-      ratio: Math.fround(0.8),
+      ratio: 0.8,
     });
     expect(new Bench([3, 0]).seen('w1', { tokens: ids(16) }).ask({ tokens: ids(48) })).toEqual({
       worker: 'w2',
       branch: 'expected_wait_fallback',
-      ratio: Math.fround(1 / 3),
+      ratio: 1 / 3,
     });
   });
 

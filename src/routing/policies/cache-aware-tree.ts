@@ -54,9 +54,9 @@ export class TreeCacheAwarePolicy implements Policy {
   #byMatch<K extends string | Uint32Array>(placement: Placement, tree: PrefixTree<K>, key: K): Worker | null {
     const { candidates, request, trail } = placement;
     const { matched, total, holders } = tree.match(key, request.prompt.namespace);
-    const ratio = total === 0 ? 0 : Math.fround(Math.fround(matched) / Math.fround(total));
-    trail.matchRatio = ratio;
-    if (ratio <= this.#threshold) {
+    // Told in double precision and judged in single, as the real SMG does.
+    trail.matchRatio = total === 0 ? 0 : matched / total;
+    if (total === 0 || Math.fround(Math.fround(matched) / Math.fround(total)) <= this.#threshold) {
       trail.cacheBranch = 'expected_wait_fallback';
       return this.#affinity.chooseAny(placement);
     }
