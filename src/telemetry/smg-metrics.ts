@@ -208,7 +208,7 @@ export const SMG_METRICS = {
   ),
   routerRequests: counter(
     'smg_router_requests_total',
-    'Requests placed. streaming is unknown where the body was not read, or not far enough to tell.',
+    'Requests placed, or refused for want of a model or a worker. streaming is unknown where the body was not read, or not far enough to tell.',
     [routerType, backendType, connectionMode, model, endpoint, label('streaming', ['true', 'false', 'unknown'])],
   ),
   routerRequestErrors: counter('smg_router_request_errors_total', 'Requests refused or failed, by kind of error.', [

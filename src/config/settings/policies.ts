@@ -163,7 +163,7 @@ export const POLICY_SETTINGS = {
   disableLoadMonitoring: available({
     type: bool(),
     default: false,
-    help: 'ask for load reports only where a decision needs them',
+    help: 'accepted for SMG; workers are asked only where a decision needs it, with or without',
     ...PROTECTION,
   }),
   staleReportIntervals: available({
