@@ -60,6 +60,8 @@ describe('policies 1.7 prefix_hash', () => {
 
   it.each([
     { what: 'within its limit', loads: [20, 10, 10], want: [1, 'ring_hit'] },
+    { what: 'at its limit', loads: [18, 3, 2], want: [1, 'ring_hit'] },
+    { what: 'one above it', loads: [19, 3, 1], want: [3, 'load_balance_walk'] },
     { what: 'above it, for the least loaded', loads: [40, 10, 5], want: [3, 'load_balance_walk'] },
     { what: 'above it, for the first of equals', loads: [40, 5, 5], want: [2, 'load_balance_walk'] },
   ])('takes the target $what', ({ loads, want }) => {
@@ -79,12 +81,12 @@ describe('policies 1.7 prefix_hash', () => {
     expect(at(...busy(deep, shallow))).toEqual([6 - Number(deep) - Number(shallow), 'load_balance_walk']);
   });
 
-  it('goes on to the deepest target all the same when none of the rest passes', () => {
+  it('goes on to the least loaded when none of the rest passes', () => {
     const [w1, ...others] = fleet(0, 0, 0);
     const onwards = create().next(makePlacement([w1!, ...others], HELLO), [w1!])!;
     const busy = makePlacement(fleet(0, ...others.map((worker) => (worker === onwards ? 120 : 100))), HELLO);
 
-    expect(create().next(busy, [busy.candidates[0]!])?.id).toBe(onwards.id);
+    expect(create().next(busy, [busy.candidates[0]!])?.load.requests).toBe(100);
   });
 
   it('goes on clockwise, and past workers with too much to do', () => {

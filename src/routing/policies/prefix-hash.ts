@@ -1,5 +1,5 @@
 import type { Worker } from '../../workers/worker.ts';
-import type { PrefixBranch } from '../decision.ts';
+import type { Trail } from '../decision.ts';
 import { loadLimit } from '../load-limit.ts';
 import type { Placement, Policy } from '../policy.ts';
 import type { PrefixHashParameters } from '../policy-parameters.ts';
@@ -22,7 +22,6 @@ export class PrefixHashPolicy implements Policy {
   readonly #parameters: PrefixHashParameters;
   readonly #rules: KeyRules;
   readonly #rings = new RingCache();
-  #branch: PrefixBranch = 'no_routing_key';
 
   constructor(parameters: PrefixHashParameters, rules: KeyRules) {
     this.#parameters = parameters;
@@ -30,33 +29,29 @@ export class PrefixHashPolicy implements Policy {
   }
 
   pick(placement: Placement): Worker | null {
-    const worker = this.#place(placement, NOBODY);
-    placement.trail.prefixBranch = this.#branch;
-    return worker;
+    return this.#place(placement, NOBODY, placement.trail);
   }
 
   /** Goes on by the same rule among the rest, clockwise from the same key. */
   next(placement: Placement, taken: readonly Worker[]): Worker | null {
-    return this.#place(placement, taken);
+    return this.#place(placement, taken, null);
   }
 
-  #place({ request, pool, candidates }: Placement, taken: readonly Worker[]): Worker | null {
+  /** @param trail gets the branch */
+  #place({ request, pool, candidates }: Placement, taken: readonly Worker[], trail: Trail | null): Worker | null {
     const limit = loadLimit(candidates, this.#parameters);
-    let deepest: Worker | null = null;
-    for (let level = 0; ; level++) {
+    let level = 0;
+    for (; ; level++) {
       const key = prefixKey(request, level, this.#rules, this.#parameters);
       if (key === null) break;
       const target = this.#rings.ownerOf(key, pool, candidates, taken);
-      if (target === null) return null;
-      if (target.load.requests <= limit) {
-        this.#branch = 'ring_hit';
-        return target;
-      }
-      deepest ??= target;
+      if (target === null || target.load.requests > limit) continue;
+      if (trail !== null) trail.prefixBranch = 'ring_hit';
+      return target;
     }
-    this.#branch = deepest === null ? 'no_routing_key' : 'load_balance_walk';
-    const least = leastLoaded(candidates, taken);
-    return deepest === null || (least !== null && least.load.requests <= limit) ? least : deepest;
+    if (trail !== null) trail.prefixBranch = level === 0 ? 'no_routing_key' : 'load_balance_walk';
+    // Of all candidates the least loaded has at most the mean, so that it always passes.
+    return leastLoaded(candidates, taken);
   }
 }
 
