@@ -26,6 +26,19 @@ describe('lowest', () => {
   });
 });
 
+describe('lowest of what is no score', () => {
+  it.each([
+    { scores: [Number.NaN, 1, 1], want: 'w2' },
+    { scores: [1, Number.NaN, 2], want: 'w0' },
+    { scores: [Number.NaN, Number.NaN], want: undefined },
+    { scores: [Number.NEGATIVE_INFINITY, 3], want: 'w1' },
+  ])('$scores: $want', ({ scores, want }) => {
+    const list = workers.slice(0, scores.length);
+
+    expect(lowest(Float64Array.from(scores), list, [], () => 0.9)?.id).toBe(want);
+  });
+});
+
 describe('roomFor', () => {
   it('answers with the same array while it is large enough', () => {
     const scores = new Float64Array(4);

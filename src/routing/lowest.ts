@@ -13,7 +13,8 @@ export function roomFor(scores: Float64Array, places: number): Float64Array {
 /**
  * The worker with the lowest score that is not in `taken`; each of equal ones is as likely. Null when there is none.
  *
- * @param scores by place in `workers`, at least 0 or `OUT`; what stands behind them does not matter. Those taken become `OUT`
+ * @param scores by place in `workers`, at least 0 or `OUT`, which anything else counts as; what stands behind them does not matter. Those taken
+ *   become `OUT`
  */
 export function lowest(
   scores: Float64Array,
@@ -30,7 +31,7 @@ export function lowest(
   let ties = 0;
   for (let place = 0; place < workers.length; place++) {
     const score = scores[place] ?? OUT;
-    if (score < 0 || (ties > 0 && score > least)) continue;
+    if (!(score >= 0) || (ties > 0 && score > least)) continue;
     if (ties === 0 || score < least) {
       least = score;
       first = place;
