@@ -1,4 +1,4 @@
-const ENVOY_LISTENS = 'clients connect to Envoy; see smg-envoy envoy-config --listen and --tls';
+const ENVOY_LISTENS = 'clients connect to Envoy; see smg-envoy envoy-config --listen';
 const ENVOY_LIMITS = 'limits before routing are Envoy’s: circuit breakers, admission control or rate limit filters';
 const NO_ENGINE = 'requests are routed, not parsed, tokenised or translated here';
 const NO_STORE = 'conversations and responses are not stored here';
