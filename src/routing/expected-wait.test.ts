@@ -129,6 +129,12 @@ describe('policies 1.5.4 worked examples', () => {
     expect(picks(scorer({ maxWaitingRequests: cap }), workers, 1)).toBe(want);
   });
 
+  it('counts fewer waiting requests than none as none', () => {
+    const wait = scorer({ maxWaitingRequests: 2 });
+
+    expect(picks(wait, waiting(-5), 3)).toBe('a a none');
+  });
+
   it('with a limit of 2 places four requests on two idle workers, and no fifth before the next poll', () => {
     const workers = waiting(0, 0);
     const wait = scorer({ maxWaitingRequests: 2 });
@@ -179,6 +185,17 @@ describe('policies 1.5.2 missing reports', () => {
     ];
 
     expect(order(scorer({ maxWaitingRequests: 5 }), workers)).toBe('w1 w2');
+  });
+
+  it('puts a silent worker behind the best that has not reached its limit, by the throughput of those', () => {
+    const workers = [
+      makeReporting('best', { waitingUncachedTokens: 2000 }),
+      makeReporting('full', { waitingRequests: 9, genThroughput: 1 }),
+      makeReporting('silent', null, 1),
+      makeReporting('next', { waitingUncachedTokens: 4000 }),
+    ];
+
+    expect(order(scorer({ maxWaitingRequests: 5 }), workers)).toBe('best silent next');
   });
 
   it('holds an old report until it is stale, or only that of the last poll', () => {

@@ -70,6 +70,10 @@ describe('policies 1.9 boundaries of three workers', () => {
       window: [7],
       bounds: [7, 10, MAX],
     },
+    { what: 'a length where a range begins', before: [], window: [6, 7, 7], bounds: [6, 13, MAX] },
+    { what: 'share 33 → 66, not more than double', before: [FIRST], window: [98, 100], bounds: [20, 26, MAX] },
+    { what: 'share 34 → 17, not less than half', before: [[102]], window: [51], bounds: [102, 137, MAX] },
+    { what: 'share 34 → 16', before: [[102]], window: [50], bounds: [50, 67, MAX] },
   ])('$what: $window → $bounds', ({ before, window, bounds }) => {
     const bench = new Bench();
     for (const each of before) bench.interval(...each);
@@ -112,6 +116,13 @@ describe('policies 1.9 balance', () => {
     expect([bench.choose(33), bench.choose(33), bench.choose(33)]).toEqual(['w1', 'w2', 'w3']);
     expect([bench.choose(32), bench.choose(1)]).toEqual(['w1', 'w1']);
     expect(bench.choose(0)).not.toBe('w1');
+  });
+
+  it('compares by ratio in single precision', () => {
+    const bench = new Bench(workers(2));
+    expect([bench.choose(100_000_000), bench.choose(100_010_004)]).toEqual(['w2', 'w1']);
+
+    expect(bench.choose(1)).toBe('w1');
   });
 
   it('begins anew when the window has passed', () => {

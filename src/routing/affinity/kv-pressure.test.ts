@@ -14,6 +14,10 @@ describe('policies 1.6.3 KV pressure', () => {
     [[0.92, 0.88], 0.9, 1, true],
     [[0.9, 0.1], 1, 1, false],
     [[0.9, null], 1, 0.3, false],
+    [[0.5, 0.25], 0.5, 1, false],
+    [[0.75, 0.5], 1, 0.25, false],
+    [[0.75, 0.25], 0.5, 1, true],
+    [[0.75, 0.375], 1, 0.25, true],
     [[null, null], 0.1, 0.1, false],
     [[], 0.1, 0.1, false],
   ])('%j with overload %d and balance %d: %s', (usages, overload, balance, expected) => {

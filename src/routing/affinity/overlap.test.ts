@@ -69,6 +69,10 @@ describe('policies 1.6.4 step 2, ranking', () => {
     for (const [i, share] of shares(scores, temperature).entries()) expect(share).toBeCloseTo(expected[i]!, 3);
   });
 
+  it('is as good as the highest score near temperature 0', () => {
+    expect(shares([4, 2, 3], 1e-4)).toEqual([1, 0, 0]);
+  });
+
   it('keeps all of equal scores', () => {
     expect(shares([3, 3, 3], 0.5)).toEqual([1, 1, 1]);
   });

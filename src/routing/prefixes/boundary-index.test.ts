@@ -123,6 +123,16 @@ describe('bounds of the boundary index', () => {
     expect(index.holders('kept', TTL + 5)).toEqual(['w2']);
   });
 
+  it('the sweep leaves what is as old as its time to live', () => {
+    const index = fresh();
+    index.record('k', 'w1', 0);
+
+    index.sweep(TTL);
+    expect(index.size).toBe(1);
+    index.sweep(TTL + 1);
+    expect(index.size).toBe(0);
+  });
+
   it('the sweep goes by pieces', () => {
     const index = fresh(10_000);
     for (let i = 0; i < 5_000; i++) index.record(`k${i}`, 'w1', 0);
