@@ -156,6 +156,12 @@ export const INTENDED_DIFFERENCES: readonly IntendedDifference[] = [
       /branch_total\{branch="(implicit|routing)_key_hit"\}/u.test(difference.point),
   },
   {
+    line: 'A token hint is looked up among prompts of its cache salt',
+    explains: (difference) =>
+      about(difference, 'a token hint beside a cache salt') &&
+      /^(tried|worker|smg_cache_aware_.*)$/u.test(difference.point),
+  },
+  {
     line: 'The whole body is checked',
     explains: (difference) =>
       about(difference, 'an empty name of a model') && isToldBy(EMPTY_NAME_AND_MESSAGE, difference),

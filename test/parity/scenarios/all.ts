@@ -1,4 +1,5 @@
 import type { Scenario } from '../scenario.ts';
+import { cacheLoad } from './cache-load.ts';
 import { compat } from './compat.ts';
 import { engineLoad } from './engine-load.ts';
 import { failover } from './failover.ts';
@@ -21,6 +22,7 @@ export const ALL_SCENARIOS: readonly Scenario[] = [
   ...engineLoad,
   ...protections,
   ...prompts,
+  ...cacheLoad,
   ...compat,
   ...surface,
 ];
