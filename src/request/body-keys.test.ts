@@ -4,6 +4,7 @@ import { xxh3 } from '../util/xxh3.ts';
 import { ScannedKeys } from './body-keys.ts';
 import { bodyMembersAnd } from './body-members.ts';
 import { endpointOf } from './endpoint.ts';
+import { JsonPointer } from './json-pointer.ts';
 import { scanObject } from './json-scanner.ts';
 import { GOES_ON } from './prompt-text.ts';
 
@@ -95,5 +96,19 @@ describe('field-lessons R32 the opening of a conversation', () => {
         );
       }),
     );
+  });
+});
+
+describe('keys at pointers', () => {
+  it('are walked to once, also where there is none', () => {
+    const bytes = Buffer.from(JSON.stringify({ metadata: { user: 'u', session: 's' } }));
+    const keys = new ScannedKeys('chat', scanObject(bytes, bodyMembersAnd(['metadata'])), null);
+    const pointers = ['/metadata/user', '/metadata/session', '/metadata/none'].map((text) => JsonPointer.parse(text)!);
+    const all = () => pointers.map((pointer) => keys.at(pointer));
+    expect(all()).toEqual(['u', 's', null]);
+
+    bytes.fill(' ');
+
+    expect(all()).toEqual(['u', 's', null]);
   });
 });

@@ -15,13 +15,15 @@ export interface BodyKeys {
   readonly opening: string | null;
 }
 
-/** The keys of a body that was scanned. But for `rid`, each is read when it is asked for. */
+/** The keys of a body that was scanned. But for `rid`, each is read when it is first asked for, at most once. */
 export class ScannedKeys implements BodyKeys {
   readonly rid: string | null;
   readonly #kind: EndpointKind;
   readonly #scan: JsonScan;
   /** Undefined: not asked for yet. */
   #opening: string | null | undefined = undefined;
+  /** Null: no pointer was asked for yet. A decision asks several times, and each walk is as long as the body may be. */
+  #found: Map<JsonPointer, string | null> | null = null;
 
   /** @param rid as sent, null for none */
   constructor(kind: EndpointKind, scan: JsonScan, rid: string | null) {
@@ -31,7 +33,13 @@ export class ScannedKeys implements BodyKeys {
   }
 
   at(pointer: JsonPointer): string | null {
-    return pointer.keyIn(this.#scan);
+    this.#found ??= new Map();
+    let key = this.#found.get(pointer);
+    if (key === undefined) {
+      key = pointer.keyIn(this.#scan);
+      this.#found.set(pointer, key);
+    }
+    return key;
   }
 
   get opening(): string | null {
