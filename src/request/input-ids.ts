@@ -1,4 +1,5 @@
 /** Token ids of a body (policies 6.1, 6.3). Hot path. */
+import { isInteger } from './json-integer.ts';
 import { CLOSE_BRACKET, COMMA, JsonWalker, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-walker.ts';
 
 const MINUS = 0x2d;
@@ -82,13 +83,4 @@ export function inputIdsText(bytes: Buffer, start: number, end: number): string 
     }
   }
   return ids.join(' ');
-}
-
-function isInteger(bytes: Buffer, start: number, end: number): boolean {
-  const first = bytes[start] === MINUS ? start + 1 : start;
-  for (let i = first; i < end; i++) {
-    const byte = bytes[i] ?? 0;
-    if (byte < 0x30 || byte > 0x39) return false;
-  }
-  return end > first;
 }

@@ -1,12 +1,9 @@
 import { MAX_KEY_BYTES } from './header-readers.ts';
+import { isInteger } from './json-integer.ts';
 import { type JsonScan, NestedObject } from './json-scanner.ts';
 import { decodeString } from './json-string.ts';
 import { JsonWalker, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-walker.ts';
 import { plainKeyOf } from './routing-key.ts';
-
-const MINUS = 0x2d;
-const DIGIT_0 = 0x30;
-const DIGIT_9 = 0x39;
 
 /** Longest spelling of a key: every character as `\u0041`, and the quotes. */
 const MAX_SPELLED_BYTES = 6 * MAX_KEY_BYTES + 2;
@@ -86,17 +83,6 @@ function elementStart(walker: JsonWalker, index: number): number {
     more = walker.nextElement();
   }
   return -1;
-}
-
-/** As JSON spells integers; no fraction, no exponent. */
-function isInteger(bytes: Buffer, start: number, end: number): boolean {
-  const first = bytes[start] === MINUS ? start + 1 : start;
-  if (first === end || (bytes[first] === DIGIT_0 && end - first > 1)) return false;
-  for (let i = first; i < end; i++) {
-    const byte = bytes[i] ?? 0;
-    if (byte < DIGIT_0 || byte > DIGIT_9) return false;
-  }
-  return true;
 }
 
 function indexOf(token: string): number {

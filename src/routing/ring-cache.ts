@@ -2,6 +2,7 @@ import { LruMap } from '../util/lru-map.ts';
 import type { Pool } from '../workers/snapshot.ts';
 import type { Worker } from '../workers/worker.ts';
 import { HashRing, type Nodes, nodesOf, type Position, positionOf } from './hash-ring.ts';
+import { workersById } from './workers-by-id.ts';
 
 /** Workers whose nodes are remembered: 150 hashes each, needed anew with every change of a pool they are in. */
 const REMEMBERED_WORKERS = 4096;
@@ -41,7 +42,7 @@ export class RingCache {
   eligibleOn(ring: HashRing, candidates: readonly Worker[]): readonly (Worker | undefined)[] {
     const known = this.#eligible.get(candidates);
     if (known !== undefined && known.ring === ring) return known.byOwner;
-    const byId = new Map(candidates.map((worker) => [worker.id, worker]));
+    const byId = workersById(candidates);
     const byOwner = ring.ids.map((id) => byId.get(id));
     this.#eligible.set(candidates, { ring, byOwner });
     return byOwner;

@@ -10,6 +10,7 @@ import { behind, front, type WriteMode } from './candidates.ts';
 import type { PinWrite } from './decision.ts';
 import { exitsOf } from './hot-pin.ts';
 import { among, type Placement, type Policy } from './policy.ts';
+import { workersById } from './workers-by-id.ts';
 
 /** The look-ups that a decision makes. */
 export type PinLookup = Pick<PinStore, 'get' | 'peek'>;
@@ -135,24 +136,14 @@ function saturated(rules: StickyRules, worker: Worker, loadKey: string | null): 
 
 /** First candidate that can serve and is not `except`. */
 function firstServing(candidates: readonly string[], pool: Pool, except: Worker | null): Worker | null {
+  if (candidates.length === 0) return null;
+  const members = workersById(pool.members);
   // By index: V8 makes an object for each step of an iteration over a frozen list, which stored candidates are.
   for (let i = 0; i < candidates.length; i++) {
-    const worker = memberOf(pool, candidates[i] ?? '');
+    const worker = members.get(candidates[i] ?? '');
     if (worker?.keepsPins && worker !== except) return worker;
   }
   return null;
-}
-
-/** By the list of members: the pool of a model that no worker lists is an object of its own for every request. */
-const membersById = new WeakMap<readonly Worker[], ReadonlyMap<string, Worker>>();
-
-function memberOf({ members }: Pool, id: string): Worker | undefined {
-  let byId = membersById.get(members);
-  if (byId === undefined) {
-    byId = new Map(members.map((worker) => [worker.id, worker]));
-    membersById.set(members, byId);
-  }
-  return byId.get(id);
 }
 
 /** True when a pin of some key can still be served: by a placeable worker or by one that drains. */
