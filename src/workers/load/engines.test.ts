@@ -121,6 +121,17 @@ describe('engines on real sockets', () => {
     await until(() => engine.connections === 0, 'its connection closed');
     expect(results).toEqual([]);
   });
+
+  it('closes the connection that it kept between two polls', async () => {
+    const engine = await engineWith({ '/loads': '{"loads":[{}]}' });
+    const { monitor, results } = watch(engine, {}, { intervalMs: 60_000 });
+    await until(() => results.length === 1, 'a report');
+    expect(engine.connections).toBe(1);
+
+    monitor.close();
+
+    await until(() => engine.connections === 0, 'its connection closed, before the engine closes it', 4_000);
+  });
 });
 
 describe('policies 3, pitfall 22: ranks of a data-parallel engine', () => {

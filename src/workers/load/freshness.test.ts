@@ -111,6 +111,34 @@ describe('policies 2.2 overload veto', () => {
     expect(worker(A).overloaded).toBe(false);
   });
 
+  it('ends with its report going stale, however long the next poll takes', async () => {
+    const { ready, start, pass, moods, worker } = setUpLoads({ overload: FIVE_WAITING });
+    ready(A);
+    moods.set(A, 9);
+    start();
+    await pass(100);
+    moods.set(A, 'silent');
+
+    await pass(2_890);
+    expect(worker(A).overloaded).toBe(true);
+    await pass(20);
+    expect(worker(A).overloaded).toBe(false);
+  });
+
+  it('a verdict that was not told yet ends with the monitor', async () => {
+    const { ready, start, pass, moods, worker } = setUpLoads({ overload: FIVE_WAITING });
+    ready(A);
+    moods.set(A, 9);
+    const monitor = start();
+    await pass(0);
+
+    monitor.close();
+
+    expect(vi.getTimerCount()).toBe(0);
+    await pass(100);
+    expect(worker(A).overloaded).toBe(false);
+  });
+
   it('ends when the worker leaves ready, and is judged anew when it returns', async () => {
     const { ready, probe, start, pass, moods, worker } = setUpLoads({ overload: FIVE_WAITING });
     ready(A);

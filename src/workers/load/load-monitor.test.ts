@@ -132,6 +132,29 @@ describe('policies 3.1 polling', () => {
     expect(polls).toHaveLength(3);
   });
 
+  it('asks 128 at once at most', async () => {
+    const { ready, start, pass, moods, most } = setUpLoads();
+    const hanging = Array.from({ length: 200 }, (_, index) => `http://10.1.0.${index}:8000`);
+    ready(...hanging);
+    for (const id of hanging) moods.set(id, 'silent');
+    start();
+
+    await pass(0);
+
+    expect(most()).toBe(128);
+  });
+
+  it('comes up to a tenth of the interval early, so that polls spread', async () => {
+    const { ready, start, polls, pass } = setUpLoads({ random: () => 1 });
+    ready(A);
+    start();
+
+    await pass(0.9 * TICK - 1);
+    expect(polls).toHaveLength(1);
+    await pass(1);
+    expect(polls).toHaveLength(2);
+  });
+
   it('goes on with the others while many workers hang', async () => {
     const { ready, start, polls, pass, moods } = setUpLoads();
     const hanging = Array.from({ length: 300 }, (_, index) => `http://10.1.${index >> 8}.${index & 255}:8000`);
