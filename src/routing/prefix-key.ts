@@ -1,12 +1,11 @@
 /** What `prefix_hash` hashes (policies 1.7). Hot path. */
 import type { RoutingRequest } from '../request/routing-request.ts';
-import { xxh3 } from '../util/xxh3.ts';
+import { xxh3, xxh3OfIds } from '../util/xxh3.ts';
 import type { PrefixHashParameters } from './policy-parameters.ts';
 import { type KeyRules, prefixKeyOf } from './routing-keys.ts';
 
 /** Characters that a token counts for in a text. */
 const CHARS_PER_TOKEN = 4;
-const BYTES_PER_TOKEN = 4;
 
 /**
  * One of the keys that place a request on the ring, deepest prefix first: its XXH3-64 in hex. Null past the last of them,
@@ -34,13 +33,8 @@ function tokenKey(tokens: Uint32Array, level: number, parameters: PrefixHashPara
   const { cacheBoundaries: boundaries, prefixTokenCount } = parameters;
   let deepest = boundaries.length - 1;
   while (deepest >= 0 && (boundaries[deepest] ?? 0) > tokens.length) deepest--;
-  if (deepest < 0) return level === 0 ? hashTokens(tokens, Math.min(tokens.length, prefixTokenCount)) : null;
-  return level > deepest ? null : hashTokens(tokens, boundaries[deepest - level] ?? 0);
-}
-
-/** Ids as little-endian bytes, which is how every platform that Node runs this on keeps them. */
-function hashTokens(tokens: Uint32Array, count: number): string {
-  return xxh3(new Uint8Array(tokens.buffer, tokens.byteOffset, count * BYTES_PER_TOKEN));
+  if (deepest < 0) return level === 0 ? xxh3OfIds(tokens, Math.min(tokens.length, prefixTokenCount)) : null;
+  return level > deepest ? null : xxh3OfIds(tokens, boundaries[deepest - level] ?? 0);
 }
 
 function textKey(text: string, level: number, parameters: PrefixHashParameters): string | null {

@@ -1,11 +1,5 @@
 import { createXXHash3, type IHasher } from 'hash-wasm';
 
-/** An unsigned 64-bit number as two halves, since a BigInt costs more than the hash. */
-export interface Halves {
-  readonly high: number;
-  readonly low: number;
-}
-
 /**
  * XXH3 with 64 bits of result, the hash of SMG's prefix keys, placement index and cache namespaces (policies 1.6.7, 1.6.9,
  * 1.7). Bit-exact with the reference (policies 1.8). Hot path.
@@ -26,11 +20,6 @@ export class Xxh3 {
   hex(bytes: Uint8Array): string {
     return this.#hasher.init().update(bytes).digest('hex');
   }
-
-  halves(bytes: Uint8Array): Halves {
-    const hash = this.#hasher.init().update(bytes).digest('binary');
-    return { high: uint32At(hash, 0), low: uint32At(hash, 4) };
-  }
 }
 
 /** Made once while modules load; it keeps its state between calls, and no call of it spans a turn. */
@@ -41,13 +30,7 @@ export function xxh3(bytes: Uint8Array): string {
   return unseeded.hex(bytes);
 }
 
-/** XXH3-64 with seed 0. */
-export function xxh3Halves(bytes: Uint8Array): Halves {
-  return unseeded.halves(bytes);
-}
-
-/** Big-endian: the canonical form of the hash begins with its highest byte. */
-function uint32At(bytes: Uint8Array, at: number): number {
-  const [a = 0, b = 0, c = 0, d = 0] = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
-  return ((a << 24) | (b << 16) | (c << 8) | d) >>> 0;
+/** The same of the first `count` token ids as little-endian bytes, which is how every platform that Node runs this on keeps them. */
+export function xxh3OfIds(ids: Uint32Array, count: number): string {
+  return unseeded.hex(new Uint8Array(ids.buffer, ids.byteOffset, count * Uint32Array.BYTES_PER_ELEMENT));
 }

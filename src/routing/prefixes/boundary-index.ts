@@ -4,7 +4,7 @@
  */
 import { KeyIndex } from '../../pins/key-index.ts';
 import { UseOrder } from '../../pins/use-order.ts';
-import { xxh3 } from '../../util/xxh3.ts';
+import { xxh3OfIds } from '../../util/xxh3.ts';
 import { WorkerNumbers } from './worker-numbers.ts';
 
 export interface BoundaryIndexOptions {
@@ -38,9 +38,7 @@ export function headKeys(
   for (const boundary of boundaries) {
     if (boundary > tokens.length) break;
     keys ??= [];
-    // Every platform that Node runs on here is little-endian, as SMG's hash input is.
-    const hash = xxh3(new Uint8Array(tokens.buffer, tokens.byteOffset, boundary * Uint32Array.BYTES_PER_ELEMENT));
-    keys.push(`${boundary}:${namespace ?? ''}:${hash}`);
+    keys.push(`${boundary}:${namespace ?? ''}:${xxh3OfIds(tokens, boundary)}`);
   }
   return keys ?? NO_KEYS;
 }
