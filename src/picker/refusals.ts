@@ -6,7 +6,7 @@ import type { RefusalAnswer } from './answer.ts';
 /** `smg`: SMG's statuses; `epp`: those of the Endpoint Picker Protocol. */
 export type ErrorStyle = 'smg' | 'epp';
 
-/** @param shedRetryAfterSecs when a request that is shed may come again */
+/** @param shedRetryAfterSecs when a request that is shed may come again, at least 1 */
 export function refusalOf(
   refusal: Refusal,
   style: ErrorStyle,
@@ -20,7 +20,7 @@ export function refusalOf(
   if (refusal.reason === 'worker_overload_protection_shed') {
     const message = `All workers for model '${shortened(refusal.model)}' are overloaded`;
     const shed = answer(style === 'epp' ? 429 : 503, refusal.reason, message, requestId);
-    return { ...shed, retryAfterSecs: Math.max(1, shedRetryAfterSecs) };
+    return { ...shed, retryAfterSecs: shedRetryAfterSecs };
   }
   const message = 'All workers are unavailable (circuit breaker open or unhealthy)';
   return answer(503, refusal.reason, message, requestId);

@@ -206,10 +206,10 @@ describe('sticky-sessions 11.2 a pinned key that the header tells, under a polic
 
 describe('policies 2.4 several policies in one fleet', () => {
   const labelled = (policy: string, ...models: string[]) => makeWorker(models.join(), { models, labels: { policy } });
-  const needIn = (workers: ReturnType<typeof makeWorker>[], options: DriverOptions = { keys: OFF }) => {
-    const driver = new RouterDriver(new TestFleet(workers), options);
+  const needIn = (workers: ReturnType<typeof makeWorker>[], parts: RequestParts = {}, options: DriverOptions = {}) => {
+    const driver = new RouterDriver(new TestFleet(workers), { keys: OFF, ...options });
     driver.router.policies.follow(driver.fleet.snapshot);
-    return driver.router.bodyNeed(makeRequest().head, driver.fleet.snapshot, CHAT);
+    return driver.router.bodyNeed(makeRequest(parts).head, driver.fleet.snapshot, CHAT);
   };
 
   it.each([
@@ -225,6 +225,12 @@ describe('policies 2.4 several policies in one fleet', () => {
       want: 'policy_needs_text',
     },
     {
+      what: 'the same, with a hint in the place of the prompt',
+      workers: [labelled('random', 'm'), labelled('bucket', 'n')],
+      parts: tokens('1'),
+      want: 'model_ambiguous',
+    },
+    {
       what: 'none of several has',
       workers: [labelled('random', 'm'), labelled('random', 'n')],
       want: 'model_ambiguous',
@@ -235,11 +241,11 @@ describe('policies 2.4 several policies in one fleet', () => {
       want: 'model_ambiguous',
     },
     { what: 'models share workers and policy', workers: [makeWorker('a', { models: ['m', 'n'] })], want: null },
-  ])('$what: $want', ({ workers, want }) => {
-    expect(needIn(workers)).toBe(want);
+  ])('$what: $want', ({ workers, parts, want }) => {
+    expect(needIn(workers, parts)).toBe(want);
   });
 
   it('goes by the policy of the only model, not by the gateway’s', () => {
-    expect(needIn([labelled('random', 'm')], { policy: promptPolicy, keys: OFF })).toBeNull();
+    expect(needIn([labelled('random', 'm')], {}, { policy: promptPolicy })).toBeNull();
   });
 });
