@@ -139,10 +139,10 @@ describe('sticky-sessions 11.4 fallbacks of a rank', () => {
   });
 
   it('not the other rank of a pin, though it may serve the key', () => {
-    const bench = new PickerBench({ keys: { override: true }, mode: 'random' }).engine(1, 2).engine(2, 1);
-    bench.local.put('7:unknown:s:k', [`${urlOf(1)}@1`, `${urlOf(2)}@0`], 0, bench.now);
+    const bench = new PickerBench({ keys: { override: true }, mode: 'random' }).engine(1, 3).engine(2, 2);
+    bench.local.put('7:unknown:s:k', [`${urlOf(1)}@2`, `${urlOf(2)}@0`], 0, bench.now);
 
-    expect(bench.pick({ messages: [], rid: 'k' })).toMatchObject({ destination: at(1), rank: 1 });
+    expect(bench.pick({ messages: [], rid: 'k' })).toMatchObject({ destination: at(1), rank: 2 });
   });
 
   it('Envoy is not told to retry more often than its route does', () => {
