@@ -72,17 +72,17 @@ describe('PickCounters', () => {
   });
 
   it.each([
-    ['no_available_workers', 'm'],
-    ['worker_overload_protection_shed', 'm'],
-    ['model_not_found', 'other'],
-  ] as const)('a request refused with %s is one of model %s, as with SMG', (reason, model) => {
+    ['no_available_workers', 'm', 'no_workers'],
+    ['worker_overload_protection_shed', 'm', 'backend_error'],
+    ['model_not_found', 'other', 'no_workers'],
+  ] as const)('a request refused with %s is one of model %s, its error %s, as with SMG', (reason, model, error) => {
     const metrics = createMetrics();
     const refusal: Refusal = { kind: 'refused', reason, policy: 'random', model: 'm', trail: newTrail() };
 
     new PickCounters(metrics).outcome(refusal, 'chat', false);
 
     expect(metrics.routerRequests.cell('http', 'regular', 'http', model, 'chat', 'false').value).toBe(1);
-    expect(metrics.routerRequestErrors.cell('http', 'regular', 'http', model, 'chat', 'no_workers').value).toBe(1);
+    expect(metrics.routerRequestErrors.cell('http', 'regular', 'http', model, 'chat', error).value).toBe(1);
   });
 
   it('counts as SMG what the trees of cache_aware decided, and only that (policies 8.3)', () => {

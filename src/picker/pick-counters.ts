@@ -98,12 +98,15 @@ export class PickCounters {
       series.selections.value += 1;
       this.#requestsOf(series, streamingLabel(streaming)).value += 1;
     } else {
-      if (outcome.reason === 'worker_overload_protection_shed') metrics.overloadSheds.cell('selection').value += 1;
+      const shed = outcome.reason === 'worker_overload_protection_shed';
+      if (shed) metrics.overloadSheds.cell('selection').value += 1;
       // The name of a model that nobody serves is the client's text, which may not become a series.
       const model = outcome.reason === 'model_not_found' ? 'other' : outcome.model;
       const label = streamingLabel(streaming);
       metrics.routerRequests.cell('http', 'regular', 'http', model, endpoint, label).value += 1;
-      metrics.routerRequestErrors.cell('http', 'regular', 'http', model, endpoint, 'no_workers').value += 1;
+      // As the real SMG, which takes a shed for the answer of a worker.
+      const error = shed ? 'backend_error' : 'no_workers';
+      metrics.routerRequestErrors.cell('http', 'regular', 'http', model, endpoint, error).value += 1;
     }
   }
 

@@ -17,6 +17,7 @@ export function accountOf(outcomes: readonly Outcome[]): Reading {
   const placed = outcomes.filter(({ tried }) => tried.length > 0);
   const refused = outcomes.filter(({ tried }) => tried.length === 0);
   const invalid = refused.filter(({ status }) => INVALID.has(status));
+  const shed = refused.filter(({ code }) => code === 'worker_overload_protection_shed');
   const timeouts = placed.filter(({ status }) => status === 504);
   const failed = placed.filter(({ status }) => status >= 500 && status !== 504);
   const exhausted = placed.filter(({ tried, status }) => tried.length > 1 && RETRIED.has(status));
@@ -29,9 +30,9 @@ export function accountOf(outcomes: readonly Outcome[]): Reading {
     ['smg_worker_errors_total timeout', timeouts.length],
     ['smg_worker_errors_total backend_error', failed.length],
     ['smg_router_request_errors_total timeout', timeouts.length],
-    ['smg_router_request_errors_total backend_error', failed.length],
+    ['smg_router_request_errors_total backend_error', failed.length + shed.length],
     ['smg_router_request_errors_total validation_error', invalid.length],
-    ['smg_router_request_errors_total no_workers', refused.length - invalid.length],
+    ['smg_router_request_errors_total no_workers', refused.length - invalid.length - shed.length],
   ];
   for (const status of new Set(placed.map((outcome) => outcome.status))) {
     const count = placed.filter((outcome) => outcome.status === status).length;
