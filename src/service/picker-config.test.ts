@@ -98,6 +98,72 @@ describe('decisions 33 --smg-compat in routing', () => {
   });
 });
 
+describe('what the flags of sticky sessions do', () => {
+  const PIN = '7:unknown:s:k';
+
+  /** The next request of a key that is pinned to A. */
+  function next(flags: string, prepare: (fleet: TestFleet) => void = () => {}) {
+    const { config, pins, policies } = made(`--policy cache_aware --routing-key-override ${flags}`);
+    const fleet = new TestFleet(['A', 'B', 'C', 'D', 'E']);
+    pins.put(PIN, ['A'], 0, 0);
+    prepare(fleet);
+    policies.follow(fleet.snapshot);
+    const prompt = { text: 'a prompt' };
+    const outcome = config.router.decide(makeRequest({ key: 'k', prompt }), fleet.snapshot, 0, () => 0);
+    if (outcome.kind !== 'placed') throw new Error(outcome.reason);
+    return { outcome, config, memory: policies.standard.memory };
+  }
+
+  it.each([
+    { flags: '', fallbacks: 2 },
+    { flags: '--fallbacks 0', fallbacks: 0 },
+    { flags: '--fallbacks 4', fallbacks: 4 },
+  ])('"$flags": $fallbacks further workers', ({ flags, fallbacks }) => {
+    expect(next(flags).outcome.fallbacks).toHaveLength(fallbacks);
+  });
+
+  it.each([
+    { flags: '', inFlight: 1, branch: 'occupied_hit' },
+    { flags: '', inFlight: 2, branch: 'cap_respill' },
+    { flags: '--pin-inflight-cap 3', inFlight: 2, branch: 'occupied_hit' },
+    { flags: '--pin-inflight-cap 0', inFlight: 9, branch: 'occupied_hit' },
+  ])('"$flags", $inFlight in flight: $branch', ({ flags, inFlight, branch }) => {
+    expect(next(flags, (fleet) => fleet.load('A').begin('k', inFlight)).outcome.trail.stickyBranch).toBe(branch);
+  });
+
+  it.each([
+    { flags: '', stays: true },
+    { flags: '--pin-load-factor 2', stays: false },
+  ])('"$flags": stays on a hot worker $stays', ({ flags, stays }) => {
+    const { outcome } = next(flags, (fleet) => fleet.load('A').begin(null, 50));
+
+    expect(outcome.worker.id === 'A').toBe(stays);
+  });
+
+  it.each([
+    { flags: '', candidates: ['B', 'A'] },
+    { flags: '--failback always', candidates: ['A', 'B'] },
+    { flags: '--assignment-mode min_load', candidates: ['A', 'B'] },
+    { flags: '--assignment-mode min_load --failback never', candidates: ['B', 'A'] },
+  ])('"$flags": after a failover the candidates are $candidates', ({ flags, candidates }) => {
+    const { outcome } = next(flags, (fleet) => {
+      fleet.set('down', 'A');
+      for (const id of ['C', 'D', 'E']) fleet.load(id).begin(null, 9);
+    });
+
+    expect(outcome.write?.candidates).toEqual(candidates);
+  });
+
+  it.each([
+    { flags: '', chars: 0 },
+    { flags: '--learn-from-pins', chars: 'a prompt'.length },
+  ])('"$flags": of a pinned prompt $chars characters are remembered', ({ flags, chars }) => {
+    const { memory } = next(flags);
+
+    expect((memory?.sizes() ?? []).reduce((sum, size) => sum + (size.chars ?? 0), 0)).toBe(chars);
+  });
+});
+
 it('policies 2.4 aliases are split at the first =', () => {
   expect([...made('--model-alias a=b c=d=e').config.modelAliases]).toEqual([
     ['a', 'b'],

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ask } from '../../test/support/http.ts';
+import { StubWorker } from '../../test/support/stub-worker.ts';
 import { load } from '../../test/support/try-load.ts';
 import { until } from '../../test/support/until.ts';
 import { startSim } from '../sim/start-sim.ts';
@@ -61,5 +62,18 @@ describe('decisions 10 load reports', () => {
 
     service.apply(load({ flags: flagsFor(sim.urls, '--policy round_robin') }));
     expect(await waiting()).toBe(0);
+  });
+
+  it('are asked for no more once the service is closed', async () => {
+    const worker = await StubWorker.start();
+    cleanUp.push(() => worker.dies());
+    worker.health = (_, response) => response.writeHead(200).end('{"loads":[{}]}');
+    const service = await serve([worker.url], '--policy least_load --load-monitor-interval 1');
+    await until(() => worker.asked.some((path) => path.startsWith('/loads')), 'a question for the load');
+
+    await service.close();
+
+    // A kept connection outlives a monitor that goes on asking.
+    await until(() => worker.connections === 0, 'no connection is left', 4_000);
   });
 });

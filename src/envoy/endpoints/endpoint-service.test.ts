@@ -223,6 +223,7 @@ describe('decisions 46 the ranks of an engine are one endpoint', () => {
   it.each<[string, Worker[], string]>([
     ['all ready', [rank(0), rank(1)], 'HEALTHY'],
     ['one ready', [rank(0, { status: 'not_ready' }), rank(1, open), rank(2)], 'HEALTHY'],
+    ['the first ready', [rank(0), rank(1, open), rank(2, { status: 'not_ready' })], 'HEALTHY'],
     ['one strained, the others out', [rank(0, { status: 'failed' }), rank(1, open)], 'DEGRADED'],
     ['one drains, the other is out', [rank(0, { status: 'pending' }), rank(1, { status: 'draining' })], 'DRAINING'],
     ['none', [rank(0, { status: 'pending' }), rank(1, { status: 'failed' })], 'UNHEALTHY'],
