@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { load } from '../../test/support/try-load.ts';
 import { NEVER_OPENS } from '../workers/breaker.ts';
-import { breakerRulesOf, overloadRuleOf } from './settings-to-fleet.ts';
+import { healthSettingsOf, loadOptionsOf, registryOptionsOf } from './settings-to-fleet.ts';
 
 describe('policies 2.2 what turns overload protection on', () => {
   it.each([
@@ -14,7 +14,7 @@ describe('policies 2.2 what turns overload protection on', () => {
     { flags: '--smg-compat 1.13', waiting: 8, usage: 0.8 },
     { flags: '--smg-compat 1.13 --worker-overload-protection false', waiting: null, usage: null },
   ])('"$flags": from $waiting waiting requests or usage $usage on', ({ flags, waiting, usage }) => {
-    expect(overloadRuleOf(load({ flags }).settings)).toEqual({ waitingRequests: waiting, tokenUsage: usage });
+    expect(loadOptionsOf(load({ flags }).settings).overload).toEqual({ waitingRequests: waiting, tokenUsage: usage });
   });
 });
 
@@ -27,8 +27,43 @@ describe('policies 2.3 when a breaker opens', () => {
     },
     { flags: '--cb-failure-threshold 4 --disable-circuit-breaker', rules: [NEVER_OPENS, 3, 60_000] },
   ])('"$flags": $rules', ({ flags, rules }) => {
-    const { failureThreshold, successThreshold, openMs } = breakerRulesOf(load({ flags }).settings);
+    const { breaker } = registryOptionsOf(load({ flags }).settings);
 
-    expect([failureThreshold, successThreshold, openMs]).toEqual(rules);
+    expect([breaker?.failureThreshold, breaker?.successThreshold, breaker?.openMs]).toEqual(rules);
+  });
+});
+
+describe('policies 7 the flags of the fleet', () => {
+  const { settings } = load({
+    flags: [
+      '--drain-settle-secs 1 --drain-deadline-secs 2 --remove-unhealthy-workers --dp-aware',
+      '--load-monitor-interval 3 --stale-report-intervals 4',
+      '--health-check-endpoint /up --health-check-timeout-secs 5 --health-check-interval-secs 6',
+      '--health-success-threshold 7 --health-failure-threshold 8 --disable-health-check',
+    ].join(' '),
+  });
+
+  it('reach the registry', () => {
+    expect(registryOptionsOf(settings)).toMatchObject({
+      drainSettleMs: 1_000,
+      drainDeadlineMs: 2_000,
+      removeFailed: true,
+      dpAware: true,
+    });
+  });
+
+  it('reach the load monitor', () => {
+    expect(loadOptionsOf(settings)).toMatchObject({ intervalMs: 3_000, staleIntervals: 4 });
+  });
+
+  it('reach the health checks', () => {
+    expect(healthSettingsOf(settings)).toEqual({
+      enabled: false,
+      endpoint: '/up',
+      timeoutSecs: 5,
+      intervalSecs: 6,
+      successThreshold: 7,
+      failureThreshold: 8,
+    });
   });
 });

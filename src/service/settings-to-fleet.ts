@@ -3,9 +3,30 @@ import type { Loaded, Settings } from '../config/load-settings.ts';
 import type { Log } from '../telemetry/log.ts';
 import { type BreakerRules, NEVER_OPENS } from '../workers/breaker.ts';
 import type { HealthSettings } from '../workers/health-settings.ts';
+import type { LoadMonitorOptions } from '../workers/load/load-monitor.ts';
 import type { OverloadRule } from '../workers/load/overload.ts';
-import type { Registry } from '../workers/registry.ts';
+import type { Registry, RegistryOptions } from '../workers/registry.ts';
 import { parseWorkerSpec, type WorkerSpec } from '../workers/worker-spec.ts';
+
+export function registryOptionsOf(settings: Settings): RegistryOptions {
+  return {
+    drainSettleMs: settings.drainSettleSecs * 1000,
+    drainDeadlineMs: settings.drainDeadlineSecs * 1000,
+    removeFailed: settings.removeUnhealthyWorkers,
+    breaker: breakerRulesOf(settings),
+    dpAware: settings.dpAware,
+  };
+}
+
+export function loadOptionsOf(
+  settings: Settings,
+): Pick<LoadMonitorOptions, 'intervalMs' | 'staleIntervals' | 'overload'> {
+  return {
+    intervalMs: settings.loadMonitorInterval * 1000,
+    staleIntervals: settings.staleReportIntervals,
+    overload: overloadRuleOf(settings),
+  };
+}
 
 export function healthSettingsOf(settings: Settings): HealthSettings {
   return {
@@ -22,7 +43,7 @@ export function healthSettingsOf(settings: Settings): HealthSettings {
 const PROTECTED_USAGE = 0.9;
 
 /** Either bound turns the protection on by itself; the switch sets that of usage where none is given. */
-export function overloadRuleOf(settings: Settings): OverloadRule {
+function overloadRuleOf(settings: Settings): OverloadRule {
   const { workerOverloadProtection, workerOverloadWaitingRequests, workerOverloadTokenUsage } = settings;
   return {
     waitingRequests: workerOverloadWaitingRequests,
@@ -30,7 +51,7 @@ export function overloadRuleOf(settings: Settings): OverloadRule {
   };
 }
 
-export function breakerRulesOf(settings: Settings): BreakerRules {
+function breakerRulesOf(settings: Settings): BreakerRules {
   return {
     failureThreshold: settings.disableCircuitBreaker ? NEVER_OPENS : settings.cbFailureThreshold,
     successThreshold: settings.cbSuccessThreshold,

@@ -36,7 +36,7 @@ import { accessLogObserver, extProcObserver, fleetObserver, loadObserver } from 
 import { gatewayPolicyOf, pickerConfigOf } from './picker-config.ts';
 import { bindPolicyMetrics } from './policy-metrics.ts';
 import { bindServiceMetrics } from './service-metrics.ts';
-import { applyWorkers, breakerRulesOf, healthSettingsOf, overloadRuleOf } from './settings-to-fleet.ts';
+import { applyWorkers, healthSettingsOf, loadOptionsOf, registryOptionsOf } from './settings-to-fleet.ts';
 import { warnOfSharedAddresses } from './shared-addresses.ts';
 
 /** A service that answers Envoy. */
@@ -78,14 +78,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
 
   const metrics = createMetrics();
   metrics.buildInfo.cell(options.version, process.versions.node).value = 1;
-  const registry = new Registry({
-    drainSettleMs: settings.drainSettleSecs * 1000,
-    drainDeadlineMs: settings.drainDeadlineSecs * 1000,
-    removeFailed: settings.removeUnhealthyWorkers,
-    observer: fleetObserver(metrics, log),
-    breaker: breakerRulesOf(settings),
-    dpAware: settings.dpAware,
-  });
+  const registry = new Registry({ ...registryOptionsOf(settings), observer: fleetObserver(metrics, log) });
   const pins = new MemoryPinStore({ maxPins: settings.maxPins });
   const ledger = new InFlightLedger({
     requestTimeoutMs: settings.requestTimeoutSecs * 1000,
@@ -199,9 +192,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
   });
 
   const loadMonitor = new LoadMonitor(registry, {
-    intervalMs: settings.loadMonitorInterval * 1000,
-    staleIntervals: settings.staleReportIntervals,
-    overload: overloadRuleOf(settings),
+    ...loadOptionsOf(settings),
     needed: () => policies.needsLoads,
     observer: loadObserver(metrics, log),
     clock,
