@@ -57,6 +57,15 @@ describe('sticky-sessions 4.2 rows that depend on headers and fleet', () => {
     expect(need({ keys: { order: 'header-only' } }, { key: 'k' }, several)).toBe('model_ambiguous');
   });
 
+  it('needs the model to check it, where the workers list theirs', () => {
+    const unlisted = makeSnapshot([makeWorker('a'), makeWorker('b')]);
+
+    expect(need({ keys: OFF, checkModel: true })).toBe('model_ambiguous');
+    expect(need({ keys: { order: 'header-only' }, checkModel: true }, { key: 'k' })).toBe('model_ambiguous');
+    expect(need({ keys: OFF, checkModel: true }, {}, unlisted)).toBeNull();
+    expect(need({ keys: OFF, checkModel: false })).toBeNull();
+  });
+
   it('names the first reason that holds', () => {
     expect(need({ policy: promptPolicy }, {}, several)).toBe('routing_key_override');
     expect(need({ policy: promptPolicy, keys: OFF }, {}, several)).toBe('policy_needs_text');

@@ -22,6 +22,8 @@ export interface BodyNeedRules {
   readonly policies: ModelPolicies;
   readonly stickiness: StickinessByPolicy;
   readonly pins: Pick<PinStore, 'peek'>;
+  /** A model that nobody serves is refused here also where it could not change the choice. */
+  readonly checkModel: boolean;
 }
 
 /**
@@ -30,7 +32,7 @@ export interface BodyNeedRules {
  * 1. a key in the body would beat what the head says (a target worker beats every key): a `rid` with the override on, or what
  *    another source finds there;
  * 2. the policy needs the prompt, unless a valid token hint stands in for it, or a key from the headers decides without it;
- * 3. the model decides on the pool (decisions 18), or on the policy.
+ * 3. the model decides on the pool (decisions 18), or on the policy; or it is to be checked, and the workers list theirs.
  *
  * Where the model is not certain before the body is read, row 2 goes by all policies that any model has. Changes nothing: a
  * pin that decides now may be gone when the request is placed, and then the policy places it without its prompt.
@@ -50,7 +52,8 @@ export function bodyNeedOf(
     const text = policies.all.some((each) => each.needsPrompt) && readRoutingTokens(head) === null;
     return text ? 'policy_needs_text' : 'model_ambiguous';
   }
-  return promptDecides(head, pool, policy, above, rules) ? 'policy_needs_text' : null;
+  if (promptDecides(head, pool, policy, above, rules)) return 'policy_needs_text';
+  return rules.checkModel && snapshot.models.length > 0 ? 'model_ambiguous' : null;
 }
 
 /** The pool of a request whose body was not read, if no body could make it another one. */

@@ -29,6 +29,8 @@ export interface RouterOptions extends StickinessOptions {
   readonly shed: boolean;
   /** The policy learns from requests that a pin placed, where their prompt is at hand (sticky-sessions P11). */
   readonly learnFromPins: boolean;
+  /** See `BodyNeedRules.checkModel`. */
+  readonly checkModel: boolean;
 }
 
 export interface Router {
@@ -62,8 +64,8 @@ class StickyRouter implements Router {
     this.policies = options.policies;
     this.#options = options;
     this.#stickiness = new StickinessByPolicy(options);
-    const { keys, policies, pins } = options;
-    this.#needs = { keys, policies, stickiness: this.#stickiness, pins };
+    const { keys, policies, pins, checkModel } = options;
+    this.#needs = { keys, policies, stickiness: this.#stickiness, pins, checkModel };
   }
 
   decide(request: RoutingRequest, snapshot: WorkerSnapshot, now: number, random: Random): Outcome {

@@ -23,6 +23,7 @@ export function pickerConfigOf(settings: Settings, pins: PinStore, policies: Mod
       fallbacks: settings.fallbacks,
       shed: settings.smgCompat === '1.11' || settings.workerOverloadShed,
       learnFromPins: settings.learnFromPins,
+      checkModel: settings.checkModel,
     }),
     bodyMembers: bodyMembersFor(keys.sources),
     maxPayloadBytes: settings.maxPayloadSize,

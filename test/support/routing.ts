@@ -91,6 +91,7 @@ export const ROUTER_DEFAULTS = {
   fallbacks: 2,
   shed: true,
   learnFromPins: false,
+  checkModel: false,
 } as const satisfies Partial<RouterOptions>;
 
 export interface DriverOptions extends Partial<Omit<RouterOptions, 'policies' | 'pins' | 'keys'>> {

@@ -23,6 +23,13 @@ export const ROUTING_SETTINGS = {
     group: 'Routing',
     reload: 'live',
   }),
+  checkModel: available({
+    type: bool(),
+    default: false,
+    help: 'read the body to refuse a model that nobody serves, also where all workers serve the same',
+    group: 'Routing',
+    reload: 'live',
+  }),
   implicitKeys: available({
     type: list(headerName(), { none: 'none' }),
     default: ['authorization', 'x-forwarded-for', 'cookie'],
