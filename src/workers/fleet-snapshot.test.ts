@@ -26,6 +26,13 @@ describe('policies 2.4, decisions 18 and 37 pools', () => {
     expect(ids(mixed, model)).toEqual(expected);
   });
 
+  it('takes a request without a model anywhere, also where some worker lists a model of the name unknown', () => {
+    const snapshot = of(serving('a', 'x'), serving('b', 'unknown'));
+
+    expect(ids(snapshot, '')).toEqual(['a', 'b']);
+    expect(ids(snapshot, 'unknown')).toEqual(['b']);
+  });
+
   it('names the pool by its model, and by unknown without one', () => {
     expect(['x', 'never heard of', ''].map((model) => mixed.pool(model)?.model)).toEqual([
       'x',

@@ -25,7 +25,9 @@ export class FleetSnapshot implements WorkerSnapshot {
   readonly #byId: ReadonlyMap<string, Worker>;
   readonly #byAddress: ReadonlyMap<string, Worker>;
   readonly #commonRanks: ReadonlySet<number | null>;
-  /** Pools of the models that some worker lists, and of `unknown`. */
+  /** Of requests that name no model. */
+  readonly #everyone: Pool;
+  /** Pools of the models that some worker lists. */
   readonly #pools: ReadonlyMap<string, Pool>;
   /** For a model that nobody lists: who serves any model, or may turn out to serve it. */
   readonly #unlisted: Pool;
@@ -40,12 +42,13 @@ export class FleetSnapshot implements WorkerSnapshot {
     const everyone = regular.map((entry) => entry.worker);
     const open = everyone.filter((worker) => worker.models.length === 0);
 
+    const whole = buildPool(NO_MODEL, everyone, previous === null ? undefined : previous.#everyone, null);
     const oldPools = previous === null ? null : previous.#pools;
-    const whole = buildPool(NO_MODEL, everyone, oldPools?.get(NO_MODEL), null);
-    const pools = new Map<string, Pool>([[NO_MODEL, whole]]);
+    const pools = new Map<string, Pool>();
     for (const [model, members] of membersByModel(regular)) {
       pools.set(model, buildPool(model, members, oldPools?.get(model), whole));
     }
+    this.#everyone = whole;
     this.#pools = pools;
     this.#unlisted = buildPool('', open, previous === null ? undefined : previous.#unlisted, whole);
     this.models = listedByReady(everyone);
@@ -82,8 +85,10 @@ export class FleetSnapshot implements WorkerSnapshot {
   }
 
   pool(model: string): Pool | undefined {
-    const pool = this.#pools.get(model === '' ? NO_MODEL : model);
+    if (model === '') return this.#everyone;
+    const pool = this.#pools.get(model);
     if (pool !== undefined) return pool;
+    if (model === NO_MODEL) return this.#everyone;
     const { members, memberIds, available } = this.#unlisted;
     // Named per request, since any name may come in: it is not worth remembering.
     if (members.length === 0) return undefined;
