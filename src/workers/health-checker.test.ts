@@ -1,49 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { freePort } from '../../test/support/ports.ts';
-import { json, listing, StubWorker } from '../../test/support/stub-worker.ts';
+import { FAST, fleet, spec, stub } from '../../test/support/probed-fleet.ts';
+import { json, listing, type StubWorker } from '../../test/support/stub-worker.ts';
 import { until } from '../../test/support/until.ts';
-import { HealthChecker, type HealthCheckerOptions } from './health-checker.ts';
-import { DEFAULT_HEALTH } from './health-settings.ts';
 import type { LookUp } from './name-resolver.ts';
-import { Registry, type RegistryOptions } from './registry.ts';
-import { parseWorkerSpec, type WorkerSpec } from './worker-spec.ts';
-
-const FAST = { ...DEFAULT_HEALTH, intervalSecs: 0.03, timeoutSecs: 0.2 };
-const cleanUp: (() => unknown)[] = [];
-
-afterEach(async () => {
-  for (const each of cleanUp.splice(0).reverse()) await each();
-});
-
-async function stub(host?: string): Promise<StubWorker> {
-  const worker = await StubWorker.start(host);
-  cleanUp.push(() => worker.dies());
-  return worker;
-}
-
-function fleet(options: HealthCheckerOptions & RegistryOptions = {}) {
-  const registry = new Registry(options);
-  const checker = new HealthChecker(registry, { health: FAST, startupIntervalMs: 50, ...options });
-  cleanUp.push(() => {
-    checker.close();
-    registry.close();
-  });
-  const statuses: string[] = [];
-  registry.subscribe((snapshot) => {
-    const status = snapshot.workers[0]?.status ?? 'gone';
-    if (statuses.at(-1) !== status) statuses.push(status);
-  });
-  const add = (url: string, fields: object = {}) => registry.add(spec(url, fields), 'api').worker.id;
-  const becomes = (id: string, status: string) =>
-    until(() => registry.current.byId(id)?.status === status, `${id} ${status}`, 5_000);
-  return { registry, checker, add, becomes, statuses, worker: (id: string) => registry.current.byId(id)! };
-}
-
-function spec(url: string, fields: object = {}): WorkerSpec {
-  const result = parseWorkerSpec({ url, ...fields });
-  if (!result.ok) throw new Error(JSON.stringify(result.issues));
-  return result.spec;
-}
 
 describe('decisions 17 and 37 start-up', () => {
   it('is ready after the success threshold, with every model it lists', async () => {
@@ -384,75 +344,5 @@ describe('names and IPv6', () => {
     await until(() => worker(id).address === `127.0.0.9:${stubbed.port}`, 'new address');
     lookUp = async () => [];
     await until(() => worker(id).address === '' && !worker(id).placeable, 'no address');
-  });
-});
-
-describe('policies 2.4 data-parallel ranks', () => {
-  const WITH_RANKS = { dpAware: true };
-
-  it('asks the engine before it is ready, and probes each rank at the base URL', async () => {
-    const stubbed = await stub();
-    stubbed.pages = { '/server_info': json({ dp_size: 2 }) };
-    stubbed.models = listing('m');
-    const { add, becomes, worker } = fleet({ ...WITH_RANKS, health: { ...FAST, intervalSecs: 60 } });
-    const id = add(stubbed.url);
-
-    await becomes(`${id}@0`, 'ready');
-    await becomes(`${id}@1`, 'ready');
-
-    expect(worker(id)).toBeUndefined();
-    expect(worker(`${id}@1`)).toMatchObject({ models: ['m'], address: id.slice(7), placeable: true, dpSize: 2 });
-    expect(stubbed.asked.slice(0, 2)).toEqual(['/health', '/server_info']);
-    expect(stubbed.count('/server_info')).toBe(1);
-    expect(stubbed.count('/health')).toBe(5);
-    expect(stubbed.lastHeaders.host).toBe(id.slice(7));
-  });
-
-  it('an engine that tells none, by either name of the route, is one worker', async () => {
-    const stubbed = await stub();
-    stubbed.pages = { '/server_info': 404, '/get_server_info': 404 };
-    const { add, becomes } = fleet(WITH_RANKS);
-    const id = add(stubbed.url);
-
-    await becomes(id, 'ready');
-
-    expect(stubbed.asked.slice(0, 3)).toEqual(['/health', '/server_info', '/get_server_info']);
-  });
-
-  it.each([true, false])(
-    'stays pending, with the reason to be seen, until it is known (probes: %s)',
-    async (enabled) => {
-      const stubbed = await stub();
-      stubbed.pages = { '/server_info': 503 };
-      const { registry, add, becomes, worker } = fleet({ ...WITH_RANKS, health: { ...FAST, enabled } });
-      const id = add(stubbed.url);
-
-      await until(() => stubbed.count('/server_info') > 2, 'asked again');
-      expect(worker(id)).toMatchObject({ status: 'pending', placeable: false });
-      expect(registry.instance(id)?.lastProbe).toMatchObject({
-        ok: false,
-        detail: 'its data-parallel ranks are not known: /server_info: HTTP 503',
-      });
-
-      stubbed.pages = { '/server_info': json({ dp_size: 2 }) };
-      await becomes(`${id}@1`, 'ready');
-    },
-  );
-
-  it('asks again when the engine comes back, as it may have other ranks', async () => {
-    const stubbed = await stub();
-    stubbed.pages = { '/server_info': json({ dp_size: 2 }) };
-    const { registry, add, becomes } = fleet(WITH_RANKS);
-    const id = add(stubbed.url);
-    await becomes(`${id}@1`, 'ready');
-
-    await stubbed.dies();
-    await becomes(`${id}@1`, 'not_ready');
-    stubbed.pages = { '/server_info': json({ dp_size: 3 }) };
-    await stubbed.returns();
-
-    await becomes(`${id}@2`, 'ready');
-    await becomes(`${id}@0`, 'ready');
-    expect(registry.current.workers).toHaveLength(3);
   });
 });
