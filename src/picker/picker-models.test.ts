@@ -68,6 +68,17 @@ describe('policies 2.4 an alias in the body', () => {
     expect(edits(bench)).toEqual([0, 0]);
   });
 
+  it.each([
+    [0, 1],
+    [-1, 0],
+  ])('is written up to 4 KiB below what Envoy keeps of a body (%i bytes to spare: %i)', (spare, done) => {
+    const body = Buffer.from('{"model":"small"}');
+    const bench = fleet({ bodyEditLimitBytes: body.length + 4096 + spare });
+
+    expect(bench.pick(body).body === null).toBe(done === 0);
+    expect(edits(bench)).toEqual([done, 1 - done]);
+  });
+
   it('stays where only the beginning of the body was read', () => {
     const bench = fleet();
     const cut = { bytes: Buffer.from('{"model":"small","messages":['), complete: false };

@@ -35,12 +35,20 @@ import type { ErrorStyle } from './refusals.ts';
 import { badBody, refusalOf, tooLarge } from './refusals.ts';
 import { bodyFor, type ReadableBody } from './worker-body.ts';
 
+/** Bytes that an edit of a body may add, at least. */
+const EDIT_ROOM = 4096;
+
 /** What a reload may change. Replaced whole. */
 export interface PickerConfig {
   readonly router: Router;
   /** What bodies are scanned for. */
   readonly bodyMembers: MemberNames;
   readonly maxPayloadBytes: number;
+  /**
+   * Bytes that Envoy keeps of a body (`--envoy-body-limit`). One that reaches it may be seen whole, but an answer that
+   * replaces it is never sent on: the request hangs.
+   */
+  readonly bodyEditLimitBytes: number;
   /** Lower-case names, in order. */
   readonly requestIdHeaders: readonly string[];
   /** Null: by stream (decisions 13). */
@@ -182,7 +190,7 @@ export class Picker {
       canonicalModel = config.modelAliases.get(fields.model) ?? null;
       if (body.complete || fields.model !== '') model = canonicalModel ?? fields.model;
     }
-    const whole = body?.complete ? members : null;
+    const whole = body?.complete && body.bytes.length + EDIT_ROOM <= config.bodyEditLimitBytes ? members : null;
     const bodyKeys = members === null ? null : new ScannedKeys(endpoint.kind, members, rid);
     const prompt = promptOf(head, endpoint.kind, members);
     const request = { head, model, bodyKeys, prompt, streaming, whole, canonicalModel };

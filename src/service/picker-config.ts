@@ -27,6 +27,7 @@ export function pickerConfigOf(settings: Settings, pins: PinStore, policies: Mod
     }),
     bodyMembers: bodyMembersFor(keys.sources),
     maxPayloadBytes: settings.maxPayloadSize,
+    bodyEditLimitBytes: settings.envoyBodyLimit,
     requestIdHeaders: settings.requestIdHeaders,
     errorStyle: settings.errorStyle,
     decisionHeader: settings.decisionHeader,

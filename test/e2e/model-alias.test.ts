@@ -138,3 +138,37 @@ describe.skipIf(noEnvoy())('a body over --envoy-body-limit', () => {
     }
   });
 });
+
+// Envoy hands over more than its limit before it notices; a replaced body of that size it would never send on.
+describe.skipIf(noEnvoy())('bodies around --envoy-body-limit', () => {
+  const LIMIT = 2 * 1024 * 1024;
+  let stack: Stack;
+  beforeAll(async () => {
+    stack = await startStack({
+      sim: { count: 2, digest: true, models: [CANONICAL] },
+      flags: ['--policy', 'round_robin', '--model-alias', `short=${CANONICAL}`, '--envoy-body-limit', String(LIMIT)],
+    });
+  });
+  afterAll(() => stack?.close());
+
+  /** A body of exactly so many bytes. */
+  const exactly = (size: number): Buffer => body('short', size - body('short', 0).length);
+
+  it.each([-5000, -4096])('%i bytes from the limit the name is written', async (off) => {
+    const sent = exactly(LIMIT + off);
+    const answer = await ask(stack.url, { path: CHAT, body: sent, headers: JSON_TYPE });
+
+    const written = Buffer.from(String(sent).replace('"short"', `"${CANONICAL}"`));
+    expect([answer.status, answer.headers['x-sim-body-sha256']]).toEqual([200, sha256(written)]);
+  });
+
+  it.each([-4095, -1, 0, 1, 1000, 30_000, 65_536, 200_000, 1_000_000])(
+    '%i bytes from the limit the body arrives as it was sent',
+    async (off) => {
+      const sent = exactly(LIMIT + off);
+      const answer = await ask(stack.url, { path: CHAT, body: sent, headers: JSON_TYPE });
+
+      expect([answer.status, answer.headers['x-sim-body-sha256']]).toEqual([200, sha256(sent)]);
+    },
+  );
+});

@@ -75,6 +75,7 @@ export class PickerBench {
       router: options.router?.(router) ?? router,
       bodyMembers: bodyMembersFor(keys.sources),
       maxPayloadBytes: 1000,
+      bodyEditLimitBytes: 16_777_216,
       requestIdHeaders: SETTINGS.requestIdHeaders.default,
       errorStyle: null,
       decisionHeader: false,
