@@ -1,7 +1,7 @@
 import type { AddOutcome, DrainOutcome } from '../workers/fleet-changes.ts';
 import type { SnapshotSource } from '../workers/snapshot-source.ts';
 import type { Worker, WorkerSource } from '../workers/worker.ts';
-import type { ProbeReport } from '../workers/worker-instance.ts';
+import type { Drain, ProbeReport } from '../workers/worker-instance.ts';
 import type { WorkerSpec } from '../workers/worker-spec.ts';
 
 /** What the admin API reads of a registration beyond its worker. */
@@ -9,6 +9,8 @@ export interface Registration {
   readonly worker: Worker;
   readonly spec: WorkerSpec;
   readonly lastProbe: ProbeReport | null;
+  /** How it is leaving, null when it is not. */
+  readonly drain: Drain | null;
 }
 
 /** What the admin API needs of the fleet. The registry is one. */

@@ -202,14 +202,30 @@ describe('interface 9 changes of workers', () => {
     expect((await bench.ask('GET', path)).json.status).toBe('ready');
   });
 
-  it.each(['drain', 'undrain'])('%s of a worker on its way out is 409', async (verb) => {
+  it.each([
+    ['POST', '/drain', undefined],
+    ['POST', '/undrain', undefined],
+    ['PUT', '', {}],
+    ['PATCH', '', { priority: 1 }],
+  ] as const)('%s %s of a worker on its way out is 409', async (method, verb, body) => {
     bench.addReady(A);
     bench.registry.instance(A)!.load.add(null);
     await bench.ask('DELETE', `/workers/${encodeURIComponent(A)}`);
 
-    const answer = await bench.ask('POST', `/workers/${encodeURIComponent(A)}/${verb}`);
+    const answer = await bench.ask(method, `/workers/${encodeURIComponent(A)}${verb}`, body);
 
     expectError(answer, 409, 'worker_removing', 'Conflict');
+  });
+
+  it('a worker on its way out can be added again only when it is gone, which the answer says', async () => {
+    bench.addReady(A);
+    bench.registry.instance(A)!.load.add(null);
+    await bench.ask('DELETE', `/workers/${encodeURIComponent(A)}`);
+
+    const answer = await bench.ask('POST', '/workers', { url: A });
+
+    expectError(answer, 409, 'worker_already_exists', 'Conflict');
+    expect(answer.json.error.message).toContain('add it again when it is gone');
   });
 
   it('is logged with the worker, once', async () => {

@@ -4,7 +4,7 @@ import type { DrainOutcome } from '../workers/fleet-changes.ts';
 import { parseWorkerSpec, patchWorkerSpec, type SpecResult } from '../workers/worker-spec.ts';
 import { rankProblem } from '../workers/worker-url.ts';
 import { errorResponse } from './error-response.ts';
-import type { FleetAdmin } from './fleet-admin.ts';
+import type { FleetAdmin, Registration } from './fleet-admin.ts';
 import { readJsonBody } from './json-body.ts';
 import type { AdminEnv, Route } from './route.ts';
 import { engineJson, workerJson, workerStats } from './worker-json.ts';
@@ -40,7 +40,11 @@ export function workerRoutes(fleet: FleetAdmin, log: Log): readonly Route[] {
     const problem = rankProblem(parsed.spec.url, fleet.dpAware);
     if (problem !== null) return errorResponse('bad_request', problem);
     const { kind, worker } = fleet.add(parsed.spec, 'api');
-    if (kind === 'exists') return errorResponse('worker_already_exists', `Worker ${worker.id} is registered`);
+    if (kind === 'exists') {
+      const leaving = isLeaving(fleet.named(worker.id));
+      const state = leaving ? 'is being removed: add it again when it is gone' : 'is registered';
+      return errorResponse('worker_already_exists', `Worker ${worker.id} ${state}`);
+    }
     return changed(c, worker.id, 'Worker is being added');
   };
 
@@ -52,6 +56,7 @@ export function workerRoutes(fleet: FleetAdmin, log: Log): readonly Route[] {
     const parsed = parseWorkerSpec(withUrl(body.value, id));
     if (!parsed.ok) return invalid(parsed);
     if (parsed.spec.url.id !== id) return errorResponse('bad_request', `url must be ${id} or be left out`);
+    if (isLeaving(fleet.named(id))) return removing(id);
     return fleet.replace(parsed.spec) === undefined ? unknown(id) : changed(c, id, 'Worker is being replaced');
   };
 
@@ -61,6 +66,7 @@ export function workerRoutes(fleet: FleetAdmin, log: Log): readonly Route[] {
     if (!body.ok) return body.response;
     const named = fleet.named(id);
     if (named.length === 0) return unknown(id);
+    if (isLeaving(named)) return removing(id);
     // Each rank of an engine keeps what only it was told.
     for (const { spec } of named) {
       const parsed = patchWorkerSpec(spec, body.value);
@@ -77,7 +83,7 @@ export function workerRoutes(fleet: FleetAdmin, log: Log): readonly Route[] {
 
   const drained = (c: AdminContext, id: string, outcome: DrainOutcome, message: string): Response => {
     if (outcome === 'unknown') return unknown(id);
-    if (outcome === 'removing') return errorResponse('worker_removing', `Worker ${id} is being removed`);
+    if (outcome === 'removing') return removing(id);
     return changed(c, id, message);
   };
   const drain = (c: AdminContext) => drained(c, idOf(c), fleet.drain(idOf(c)), 'Worker is draining');
@@ -110,6 +116,15 @@ function accepted(id: string, message: string): Response {
   const location = `/workers/${encodeURIComponent(id)}`;
   const body = { status: 'accepted', worker_id: id, url: id, location, message };
   return Response.json(body, { status: 202, headers: { location } });
+}
+
+/** A removal that runs would take the change along. */
+function isLeaving(named: readonly Registration[]): boolean {
+  return named.some(({ drain }) => drain?.kind === 'removal');
+}
+
+function removing(id: string): Response {
+  return errorResponse('worker_removing', `Worker ${id} is being removed: add it again when it is gone`);
 }
 
 function unknown(id: string): Response {

@@ -87,7 +87,7 @@ export const HTTP_CODES = {
   worker_removing: {
     status: 409,
     from: ['admin'],
-    meaning: 'The worker is being removed, which only adding it again undoes.',
+    meaning: 'The worker is being removed; it can be added again when it is gone.',
   },
   internal_error: { status: 500, from: ['admin'], meaning: 'A fault of the service; its log has the cause.' },
 } as const satisfies Record<string, HttpCode>;
