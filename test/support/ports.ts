@@ -8,11 +8,17 @@ const FIRST = 10_240;
 const LAST = 32_000;
 const TRIES = 200;
 
-/** A TCP port that is free now, and `count - 1` after it. */
+/** Ports given to this process: who asked may not have bound his yet. */
+const given = new Set<number>();
+
+/** A TCP port that is free now and was not given before, and `count - 1` after it. */
 export async function freePort(host = '127.0.0.1', count = 1): Promise<number> {
   for (let tries = 0; tries < TRIES; tries++) {
     const first = FIRST + Math.floor(Math.random() * (LAST - FIRST - count));
-    const free = await Promise.all(Array.from({ length: count }, (_, index) => isFree(host, first + index)));
+    const ports = Array.from({ length: count }, (_, index) => first + index);
+    if (ports.some((port) => given.has(port))) continue;
+    for (const port of ports) given.add(port);
+    const free = await Promise.all(ports.map((port) => isFree(host, port)));
     if (free.every(Boolean)) return first;
   }
   throw new Error(`no ${count} free ports in a row on ${host}`);

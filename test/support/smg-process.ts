@@ -10,6 +10,8 @@ import { until } from './until.ts';
 
 const LAUNCHER = fileURLToPath(new URL('./smg_launch.py', import.meta.url));
 
+const MOST_STARTS = 3;
+
 /** Installs the releases; the reason when this machine cannot have them. */
 export async function findSmg(): Promise<string | undefined> {
   try {
@@ -46,8 +48,18 @@ export class SmgProcess {
     this.#child = child;
   }
 
-  /** Resolves when each worker is ready. */
+  /** Resolves when each worker is ready. A port that another process took meanwhile is no reason to fail. */
   static async start(options: SmgOptions): Promise<SmgProcess> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await SmgProcess.#start(options);
+      } catch (error) {
+        if (tries === MOST_STARTS || !String(error).includes('Address already in use')) throw error;
+      }
+    }
+  }
+
+  static async #start(options: SmgOptions): Promise<SmgProcess> {
     const { version, flags, workers, together = false } = options;
     const python: Python = await ensurePython(smgRequirement(version));
     const port = await freePort();
