@@ -1,4 +1,5 @@
 import { Agent } from 'node:http';
+import type { Socket } from 'node:net';
 import type { askWorker } from '../ask-worker.ts';
 import type { ConcurrencyGate } from '../concurrency-gate.ts';
 import type { WorkerInstance } from '../worker-instance.ts';
@@ -70,6 +71,8 @@ export class LoadLoop {
   close(): void {
     clearTimeout(this.#timer);
     clearTimeout(this.#staleTimer);
+    // Node 24 hands a connection back to the agent whose question was given up while it was made.
+    this.#agent.on('free', (socket: Socket) => socket.destroy());
     this.#abort.abort();
     this.#agent.destroy();
   }
