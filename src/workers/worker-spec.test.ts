@@ -50,29 +50,7 @@ describe('interface 6 declared workers', () => {
   });
 
   it('takes every field', () => {
-    const spec = specOf({
-      url,
-      id: url,
-      name: 'left',
-      models: [{ id: 'a' }, { id: 'b' }, { id: 'a' }],
-      worker_type: 'decode',
-      runtime_type: 'vllm',
-      bootstrap_port: 8998,
-      api_key: 'sk-1',
-      priority: 0,
-      cost: 2.5,
-      labels: { zone: 'x' },
-      health: {
-        disable_health_check: true,
-        endpoint: '/healthz',
-        timeout_secs: 0.5,
-        check_interval_secs: 2,
-        success_threshold: 1,
-        failure_threshold: 4,
-      },
-      load_monitor_interval_secs: 2,
-      overload: { waiting_requests: 5, token_usage: 0.8 },
-    });
+    const spec = specOf({ ...full, id: url, models: [{ id: 'a' }, { id: 'b' }, { id: 'a' }], priority: 0 });
 
     expect(spec).toMatchObject({
       loadIntervalSecs: 2,

@@ -1,3 +1,4 @@
+import { NO_TOKEN_HINTS } from '../../support/token-hints.ts';
 import { hold, type Request, release, type Scenario, type Step, send } from '../scenario.ts';
 
 const cacheAware = (...flags: string[]) => ({ flags: ['--policy', 'cache_aware', ...flags], engines: { count: 4 } });
@@ -15,20 +16,7 @@ const HINTS = [
   Array(512).fill('7').join(','),
   Array(513).fill('7').join(','),
   Array(512).fill('123456789').join(','),
-  '',
-  ',',
-  '1,,3',
-  '1,2,',
-  ',1',
-  'a',
-  '1,x,3',
-  '-1',
-  '+1',
-  '1, 2',
-  '1.5',
-  '0x10',
-  '4294967296',
-  '999999999999999999999',
+  ...NO_TOKEN_HINTS,
   '\xff\xfe',
 ];
 
