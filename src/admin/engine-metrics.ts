@@ -2,6 +2,7 @@ import type { Labels, SeriesOf } from '../telemetry/definition.ts';
 import type { Gauge } from '../telemetry/instruments.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RankLoad, TransferLoad } from '../workers/engine-load.ts';
+import { NO_MODEL } from '../workers/snapshot.ts';
 import type { SnapshotSource } from '../workers/snapshot-source.ts';
 import type { Worker } from '../workers/worker.ts';
 
@@ -19,7 +20,7 @@ export function bindEngineMetrics(metrics: Metrics, fleet: SnapshotSource, clock
   const engine = (gauge: Metrics['engineRunning'], read: (rank: RankLoad) => number): void =>
     bind(gauge, fleet, (worker, tell) => {
       for (const rank of worker.engine.recent?.ranks ?? []) {
-        tell([worker.id, worker.models[0] ?? 'unknown', String(rank.rank)], read(rank));
+        tell([worker.id, worker.models[0] ?? NO_MODEL, String(rank.rank)], read(rank));
       }
     });
   const transfer = (gauge: Metrics['enginePdLatency'], read: (load: TransferLoad) => number | null): void =>

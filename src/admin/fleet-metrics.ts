@@ -1,5 +1,6 @@
 import type { PinStore } from '../pins/pin-store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { NO_MODEL } from '../workers/snapshot.ts';
 import type { SnapshotSource } from '../workers/snapshot-source.ts';
 import type { BreakerState, Worker, WorkerStatus } from '../workers/worker.ts';
 
@@ -64,19 +65,23 @@ export function bindFleetMetrics(metrics: Metrics, fleet: SnapshotSource): () =>
   return fleet.subscribe(follow);
 }
 
+const WITHOUT_LIST: readonly string[] = [NO_MODEL];
+
+function modelLabels({ models }: Worker): readonly string[] {
+  return models.length === 0 ? WITHOUT_LIST : models;
+}
+
 function countPools(metrics: Metrics, workers: readonly Worker[]): void {
   metrics.workerPoolSize.clear();
   for (const worker of workers) {
-    const models = worker.models.length === 0 ? ['unknown'] : worker.models;
-    for (const model of models) metrics.workerPoolSize.cell(worker.type, 'http', model).value += 1;
+    for (const model of modelLabels(worker)) metrics.workerPoolSize.cell(worker.type, 'http', model).value += 1;
   }
 }
 
 function countOverloaded(metrics: Metrics, workers: readonly Worker[]): void {
   metrics.workersOverloaded.clear();
   for (const worker of workers) {
-    const models = worker.models.length === 0 ? ['unknown'] : worker.models;
-    for (const model of models) metrics.workersOverloaded.cell(model).value += worker.overloaded ? 1 : 0;
+    for (const model of modelLabels(worker)) metrics.workersOverloaded.cell(model).value += worker.overloaded ? 1 : 0;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Log } from '../telemetry/log.ts';
 import { askWorker } from '../workers/ask-worker.ts';
 import { ConcurrencyGate } from '../workers/concurrency-gate.ts';
-import type { HttpResult } from '../workers/http-get.ts';
+import { type HttpResult, isOk } from '../workers/http-get.ts';
 import type { WorkerSpec } from '../workers/worker-spec.ts';
 import type { FleetAdmin } from './fleet-admin.ts';
 import type { Route } from './route.ts';
@@ -61,7 +61,7 @@ async function flush(spec: WorkerSpec, address: string, signal: AbortSignal): Pr
 function problemOf(result: HttpResult): string | null {
   if (result.kind === 'timeout') return `no answer within ${TIMEOUT_MS / 1000} s`;
   if (result.kind === 'failed') return result.reason;
-  return result.status >= 200 && result.status < 300 ? null : `HTTP ${result.status}`;
+  return isOk(result.status) ? null : `HTTP ${result.status}`;
 }
 
 function answer(successful: readonly string[], failed: readonly Failure[]): Response {

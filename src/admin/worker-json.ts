@@ -1,3 +1,4 @@
+import { NO_MODEL } from '../workers/snapshot.ts';
 import type { Worker } from '../workers/worker.ts';
 import type { Registration } from './fleet-admin.ts';
 import { engineLoadJson, overloadJson } from './load-json.ts';
@@ -11,7 +12,7 @@ export function workerJson({ worker, spec, lastProbe }: Registration) {
     name: worker.name,
     status: worker.status,
     is_healthy: worker.status === 'ready',
-    model_id: worker.models[0] ?? 'unknown',
+    model_id: worker.models[0] ?? NO_MODEL,
     models: worker.models.map((id) => ({ id })),
     worker_type: worker.type,
     connection_mode: 'http',

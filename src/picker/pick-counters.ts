@@ -13,6 +13,7 @@ import type { EndpointLabel } from '../telemetry/endpoint-label.ts';
 import type { Cell, HistogramCell } from '../telemetry/instruments.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { EditedMember, OpaqueReason, PassReason, RefusalCode } from '../telemetry/own-metrics.ts';
+import { NO_MODEL } from '../workers/snapshot.ts';
 
 function cells<K extends string>(keys: readonly K[], find: (key: K) => Cell): Readonly<Record<K, Cell>> {
   return Object.fromEntries(keys.map((key) => [key, find(key)])) as Record<K, Cell>; // one entry per key of K
@@ -150,7 +151,7 @@ export class PickCounters {
   }
 
   invalid(endpoint: EndpointLabel): void {
-    this.#metrics.routerRequestErrors.cell('http', 'regular', 'http', 'unknown', endpoint, 'validation_error').value +=
+    this.#metrics.routerRequestErrors.cell('http', 'regular', 'http', NO_MODEL, endpoint, 'validation_error').value +=
       1;
   }
 

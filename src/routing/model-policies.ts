@@ -1,6 +1,6 @@
 /** Which policy places the requests of which model, and what the policies keep while settings and fleet change. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Pool, WorkerSnapshot } from '../workers/snapshot.ts';
+import { NO_MODEL, type Pool, type WorkerSnapshot } from '../workers/snapshot.ts';
 import type { Worker } from '../workers/worker.ts';
 import { createPolicy } from './policies/create-policy.ts';
 import type { Policy } from './policy.ts';
@@ -26,8 +26,6 @@ interface Made {
   readonly policy: Policy;
 }
 
-/** Model of the requests that name none, and of the workers that list none (policies 2.4). */
-const NO_MODEL = 'unknown';
 const LABEL = 'policy';
 
 /**

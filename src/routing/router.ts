@@ -4,7 +4,7 @@ import type { RequestHead } from '../request/request-head.ts';
 import type { RoutingRequest } from '../request/routing-request.ts';
 import type { Random } from '../util/random.ts';
 import { allOverloaded } from '../workers/load/overload.ts';
-import type { WorkerSnapshot } from '../workers/snapshot.ts';
+import { NO_MODEL, type WorkerSnapshot } from '../workers/snapshot.ts';
 import type { Worker } from '../workers/worker.ts';
 import { assign } from './assignment.ts';
 import { type BodyNeed, type BodyNeedRules, bodyNeedOf } from './body-need.ts';
@@ -73,7 +73,7 @@ class StickyRouter implements Router {
     const pool = snapshot.pool(request.model);
     if (pool === undefined) {
       const { standard } = this.policies;
-      if (request.model === '') return refuse('no_available_workers', standard, 'unknown', trail);
+      if (request.model === '') return refuse('no_available_workers', standard, NO_MODEL, trail);
       return refuse('model_not_found', standard, request.model, trail);
     }
 

@@ -1,20 +1,9 @@
-import type { Agent } from 'node:http';
 import { splitAddress } from './address.ts';
-import { type HttpResult, httpGet } from './http-get.ts';
+import { type HttpGetOptions, type HttpResult, httpGet } from './http-get.ts';
 import type { WorkerSpec } from './worker-spec.ts';
 
-export interface AskOptions {
-  /** GET unless it says POST, which then has an empty body. */
-  readonly method?: 'GET' | 'POST';
-  readonly path: string;
-  /** For the whole exchange. */
-  readonly timeoutMs: number;
-  /** Longest answer that is read. */
-  readonly maxBytes: number;
-  readonly signal: AbortSignal;
-  /** Keeps the connection for the next question. */
-  readonly agent?: Agent;
-}
+/** What is asked; where and by whom follows from the worker. */
+export type AskOptions = Omit<HttpGetOptions, 'ip' | 'port' | 'headers'>;
 
 /**
  * One request without a body to a worker in the service's own name: at its present address, with the authority and the API key that were

@@ -1,4 +1,4 @@
-import type { HttpResult } from './http-get.ts';
+import { type HttpResult, isAbsent, isOk } from './http-get.ts';
 import { MAX_RANKS } from './worker-url.ts';
 
 /** Where engines tell how they were started, in the order in which SMG 1.11.0 is seen to ask; the second is the older name. */
@@ -15,9 +15,6 @@ export type DpSize =
   /** The question has to be asked again. */
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** Statuses that say that there is no such route. */
-const ABSENT: ReadonlySet<number> = new Set([404, 405, 501]);
-
 /** Asks one path of a worker. */
 export type AskServerInfo = (path: string) => Promise<HttpResult>;
 
@@ -25,7 +22,7 @@ export type AskServerInfo = (path: string) => Promise<HttpResult>;
 export async function askDpSize(ask: AskServerInfo): Promise<DpSize> {
   for (const path of SERVER_INFO_PATHS) {
     const answer = await ask(path);
-    if (answer.kind === 'answer' && ABSENT.has(answer.status)) continue;
+    if (answer.kind === 'answer' && isAbsent(answer.status)) continue;
     return readDpSize(path, answer);
   }
   return { kind: 'none' };
@@ -34,7 +31,7 @@ export async function askDpSize(ask: AskServerInfo): Promise<DpSize> {
 function readDpSize(path: string, answer: HttpResult): DpSize {
   if (answer.kind === 'timeout') return unknown(path, 'timeout');
   if (answer.kind === 'failed') return unknown(path, answer.reason);
-  if (answer.status < 200 || answer.status > 299) return unknown(path, `HTTP ${answer.status}`);
+  if (!isOk(answer.status)) return unknown(path, `HTTP ${answer.status}`);
   const info = answer.complete ? parse(answer.body.toString('utf8')) : undefined;
   if (typeof info !== 'object' || info === null) return unknown(path, 'no JSON object');
   const size: unknown = 'dp_size' in info ? info.dp_size : undefined;

@@ -1,4 +1,4 @@
-import type { Pool, WorkerSnapshot } from './snapshot.ts';
+import { NO_MODEL, type Pool, type WorkerSnapshot } from './snapshot.ts';
 import type { Worker } from './worker.ts';
 import { rankId } from './worker-url.ts';
 
@@ -9,8 +9,6 @@ export interface FleetEntry {
   readonly modelsKnown: boolean;
 }
 
-/** Name of the pool of requests that name no model (policies 2.4). */
-const NO_MODEL = 'unknown';
 /** A longer name of a model that nobody lists counts as none: it would be kept in pins and metrics as it came. */
 const MAX_MODEL_LENGTH = 256;
 const NO_RANKS: ReadonlySet<number> = new Set();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../../test/support/ports.ts';
-import { FAST, fleet, spec, stub } from '../../test/support/probed-fleet.ts';
+import { FAST, fleet, stub } from '../../test/support/probed-fleet.ts';
+import { specOf } from '../../test/support/registry-bench.ts';
 import { json, listing, type StubWorker } from '../../test/support/stub-worker.ts';
 import { until } from '../../test/support/until.ts';
 import type { LookUp } from './name-resolver.ts';
@@ -221,7 +222,7 @@ describe('policies 2.1 probing', () => {
     await becomes(id, 'ready');
 
     stubbed.models = listing('asked');
-    registry.update(spec(stubbed.url, { health: { endpoint: '/other' } }));
+    registry.update(specOf(stubbed.url, { health: { endpoint: '/other' } }));
     await until(() => worker(id).models[0] === 'asked', 'asked for models');
 
     expect(stubbed.asked).toContain('/other');
@@ -247,7 +248,7 @@ describe('policies 2.1 probing', () => {
       health: { ...FAST, timeoutSecs: 1 },
       dns: { lookUp: async () => ['127.0.0.1'] },
     });
-    const specs = Array.from({ length: 200 }, (_, index) => spec(`http://w${index}:${stubbed.port}`));
+    const specs = Array.from({ length: 200 }, (_, index) => specOf(`http://w${index}:${stubbed.port}`));
 
     registry.replaceSource('flags', specs);
     await until(() => stubbed.connections === 128, 'all places taken');

@@ -24,6 +24,16 @@ export type HttpResult =
   /** Refused, reset, aborted, or not HTTP; `reason` is a code or a short text. */
   | { readonly kind: 'failed'; readonly reason: string };
 
+/** The answer is a good one: 2xx. */
+export function isOk(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** The answer says that there is no such route. */
+export function isAbsent(status: number): boolean {
+  return status === 404 || status === 405 || status === 501;
+}
+
 /**
  * One request without a body. Unless an agent keeps it, its connection is closed whatever happens. A kept one that the other
  * side gave up in the meantime costs no answer: the question is asked once more on a new one. Follows no redirect.

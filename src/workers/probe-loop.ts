@@ -3,7 +3,7 @@ import { askWorker } from './ask-worker.ts';
 import type { ConcurrencyGate } from './concurrency-gate.ts';
 import { askDpSize, SERVER_INFO_MAX_BYTES, SERVER_INFO_TIMEOUT_MS } from './dp-size.ts';
 import { effectiveHealth, type HealthSettings } from './health-settings.ts';
-import type { HttpResult } from './http-get.ts';
+import { type HttpResult, isOk } from './http-get.ts';
 import { MODELS_MAX_BYTES, MODELS_PATH, MODELS_TIMEOUT_MS, readModels } from './model-probe.ts';
 import { chooseAddress, type NameResolver, nextAddress } from './name-resolver.ts';
 import type { Registry } from './registry.ts';
@@ -107,7 +107,7 @@ export class ProbeLoop {
     const at = Date.now();
     const started = performance.now();
     const result = await this.#get(this.#health.endpoint, this.#health.timeoutSecs * 1_000, HEALTH_MAX_BYTES);
-    let ok = result.kind === 'answer' && result.status >= 200 && result.status < 300;
+    let ok = result.kind === 'answer' && isOk(result.status);
     const durationMs = performance.now() - started;
     // A worker that comes back may be another engine: it is asked again.
     const returning = isOut(this.#instance.health.status);

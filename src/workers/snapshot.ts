@@ -1,8 +1,11 @@
 import type { Worker } from './worker.ts';
 
+/** Stands for the model of requests that name none, and of workers that list none (policies 0.2, 2.4). */
+export const NO_MODEL = 'unknown';
+
 /** The workers that one model may use, in registration order. Immutable; kept between snapshots while it is unchanged. */
 export interface Pool {
-  /** Canonical model id, `unknown` for requests that name no model. */
+  /** Canonical model id, `NO_MODEL` for requests that name none. */
   readonly model: string;
   /** Every registered worker of the model, whatever its status. */
   readonly members: readonly Worker[];

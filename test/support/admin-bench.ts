@@ -8,7 +8,7 @@ import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { startProcessMetrics } from '../../src/telemetry/process-metrics.ts';
 import { Registry, type RegistryOptions } from '../../src/workers/registry.ts';
-import { parseWorkerSpec } from '../../src/workers/worker-spec.ts';
+import { specOf } from './registry-bench.ts';
 
 export interface AdminAnswer {
   readonly status: number;
@@ -74,9 +74,7 @@ export class AdminBench {
   }
 
   addPending(url: string, fields: Record<string, unknown> = {}): void {
-    const parsed = parseWorkerSpec({ url, ...fields });
-    if (!parsed.ok) throw new Error(JSON.stringify(parsed.issues));
-    this.registry.add(parsed.spec, 'flags');
+    this.registry.add(specOf(url, fields), 'flags');
   }
 
   addReady(url: string, fields: Record<string, unknown> = {}): void {

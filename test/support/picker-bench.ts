@@ -19,8 +19,8 @@ import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { InFlightLedger } from '../../src/workers/in-flight-ledger.ts';
 import { Registry } from '../../src/workers/registry.ts';
 import type { Worker } from '../../src/workers/worker.ts';
-import { parseWorkerSpec } from '../../src/workers/worker-spec.ts';
 import { type HeadParts, headOf } from './head.ts';
+import { specOf } from './registry-bench.ts';
 import { type KeyParts, keyRules, modelPolicies, policyOptions, ROUTER_DEFAULTS } from './routing.ts';
 
 export const FACTS: StreamFacts = { periodicLogMs: 10_000, endpointPicker: false };
@@ -148,9 +148,7 @@ export class PickerBench {
   }
 
   #register(n: number, fields: Record<string, unknown>): void {
-    const parsed = parseWorkerSpec({ url: urlOf(n), ...fields });
-    if (!parsed.ok) throw new Error(JSON.stringify(parsed.issues));
-    this.registry.add(parsed.spec, 'flags');
+    this.registry.add(specOf(urlOf(n), fields), 'flags');
   }
 
   worker(n: number): Worker {

@@ -2,7 +2,7 @@ import { afterEach } from 'vitest';
 import { HealthChecker, type HealthCheckerOptions } from '../../src/workers/health-checker.ts';
 import { DEFAULT_HEALTH } from '../../src/workers/health-settings.ts';
 import { Registry, type RegistryOptions } from '../../src/workers/registry.ts';
-import { parseWorkerSpec, type WorkerSpec } from '../../src/workers/worker-spec.ts';
+import { specOf } from './registry-bench.ts';
 import { StubWorker } from './stub-worker.ts';
 import { until } from './until.ts';
 
@@ -33,14 +33,8 @@ export function fleet(options: HealthCheckerOptions & RegistryOptions = {}) {
     const status = snapshot.workers[0]?.status ?? 'gone';
     if (statuses.at(-1) !== status) statuses.push(status);
   });
-  const add = (url: string, fields: object = {}) => registry.add(spec(url, fields), 'api').worker.id;
+  const add = (url: string, fields: object = {}) => registry.add(specOf(url, fields), 'api').worker.id;
   const becomes = (id: string, status: string) =>
     until(() => registry.current.byId(id)?.status === status, `${id} ${status}`, 5_000);
   return { registry, checker, add, becomes, statuses, worker: (id: string) => registry.current.byId(id)! };
-}
-
-export function spec(url: string, fields: object = {}): WorkerSpec {
-  const result = parseWorkerSpec({ url, ...fields });
-  if (!result.ok) throw new Error(JSON.stringify(result.issues));
-  return result.spec;
 }

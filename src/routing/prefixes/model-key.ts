@@ -1,8 +1,5 @@
-import type { Pool } from '../../workers/snapshot.ts';
+import { NO_MODEL, type Pool } from '../../workers/snapshot.ts';
 import type { Worker } from '../../workers/worker.ts';
-
-/** Of workers that list no model (policies 0.2). */
-const NO_MODEL = 'unknown';
 
 /** Models with a memory of their own; far more than a fleet lists, and a bound all the same. */
 export const MAX_MODELS = 1024;

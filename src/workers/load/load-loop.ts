@@ -2,6 +2,7 @@ import { Agent } from 'node:http';
 import type { Socket } from 'node:net';
 import type { askWorker } from '../ask-worker.ts';
 import type { ConcurrencyGate } from '../concurrency-gate.ts';
+import { NO_MODEL } from '../snapshot.ts';
 import type { WorkerInstance } from '../worker-instance.ts';
 import type { WorkerSpec } from '../worker-spec.ts';
 import type { LoadObserver } from './load-observer.ts';
@@ -100,7 +101,7 @@ export class LoadLoop {
     if (this.#closed) return;
     const { ask, clock, observer } = this.#context;
     this.#polledAt = clock();
-    const model = this.#instance.worker.models[0] ?? 'unknown';
+    const model = this.#instance.worker.models[0] ?? NO_MODEL;
     const kept = { maxBytes: LOAD_MAX_BYTES, signal: this.#abort.signal, agent: this.#agent };
     const get = (path: string, timeoutMs: number) =>
       ask(this.spec, this.#instance.address, { path, timeoutMs, ...kept });

@@ -1,5 +1,5 @@
 import type { LoadReport } from '../engine-load.ts';
-import type { HttpResult } from '../http-get.ts';
+import { type HttpResult, isAbsent, isOk } from '../http-get.ts';
 import { readJsonLoads } from './read-json-loads.ts';
 import { readMetricsLoads } from './read-metrics-loads.ts';
 
@@ -10,8 +10,6 @@ export type LoadRoute = 'loads' | 'v1_loads' | 'metrics';
 export const LOAD_MAX_BYTES = 4 * 1024 * 1024;
 
 const NATIVE: readonly LoadRoute[] = ['loads', 'v1_loads'];
-/** Statuses that say that there is no such route. */
-const ABSENT: ReadonlySet<number> = new Set([404, 405, 501]);
 
 /** Path and query of a route, in the form in which SMG 1.11.0 is seen to ask. */
 export function pathOf(route: LoadRoute, model: string): string {
@@ -44,9 +42,9 @@ export class LoadRoutes {
     { status, body, complete }: HttpResult & { kind: 'answer' },
     at: number,
   ): LoadReport | null {
-    const good = status >= 200 && status < 300 && complete;
+    const good = isOk(status) && complete;
     if (route === 'metrics') return good ? readMetricsLoads(body.toString('latin1'), at) : null;
-    const loads = good ? readJsonLoads(body.toString('utf8'), at) : ABSENT.has(status) ? 'foreign' : 'empty';
+    const loads = good ? readJsonLoads(body.toString('utf8'), at) : isAbsent(status) ? 'foreign' : 'empty';
     if (loads === 'empty') return null;
     if (loads === 'foreign') {
       this.#absent.add(route);
