@@ -1,7 +1,7 @@
 import type { Call, Method } from '../../transport/transport.ts';
 import type { SnapshotSource } from '../../workers/snapshot-source.ts';
 import { type ClientHome, ENDPOINT_TYPE_URL, EndpointClient, type Nack } from './endpoint-client.ts';
-import { endpointsOf, onlyStrainDiffers } from './fleet-endpoints.ts';
+import { differenceOf, endpointsOf } from './fleet-endpoints.ts';
 import { type FleetVersion, fleetVersion } from './fleet-version.ts';
 import type { StampKind } from './worker-stamp.ts';
 
@@ -153,10 +153,11 @@ export class EndpointService {
   #publish(): void {
     const endpoints = endpointsOf(this.#options.source.current, this.#options.stampKind);
     if (endpoints.size === 0 && !this.#mayBeEmpty()) return;
-    const next = fleetVersion(this.version + 1, endpoints);
-    if (this.#current?.encoded.equals(next.encoded)) return;
-    if (this.#current !== null && onlyStrainDiffers(this.#current.endpoints, endpoints) && this.#delay()) return;
-    this.#current = next;
+    if (this.#current !== null) {
+      const difference = differenceOf(this.#current.endpoints, endpoints);
+      if (difference === 'none' || (difference === 'strain' && this.#delay())) return;
+    }
+    this.#current = fleetVersion(this.version + 1, endpoints);
     for (const client of this.#clients) client.advance();
   }
 

@@ -64,17 +64,20 @@ function healthOf({ status, breaker, overloaded }: Worker): HealthStatus {
   return strained ? HealthStatus.DEGRADED : HEALTH[status];
 }
 
-/** True when the two differ in nothing but who is degraded. */
-export function onlyStrainDiffers(a: FleetEndpoints, b: FleetEndpoints): boolean {
-  if (a.size !== b.size) return false;
+/** How two lists differ: not at all, in nothing but who is degraded, or otherwise. */
+export function differenceOf(a: FleetEndpoints, b: FleetEndpoints): 'none' | 'strain' | 'other' {
+  if (a.size !== b.size) return 'other';
+  let difference: 'none' | 'strain' = 'none';
   const others = b.entries();
   for (const [address, one] of a) {
     const [otherAddress, other] = others.next().value ?? [];
-    if (other === undefined || otherAddress !== address) return false;
-    if (other.workerId !== one.workerId || other.stamp !== one.stamp) return false;
-    if (other.health !== one.health && !(isUp(one) && isUp(other))) return false;
+    if (other === undefined || otherAddress !== address) return 'other';
+    if (other.workerId !== one.workerId || other.stamp !== one.stamp) return 'other';
+    if (other.health === one.health) continue;
+    if (!isUp(one) || !isUp(other)) return 'other';
+    difference = 'strain';
   }
-  return true;
+  return difference;
 }
 
 function isUp({ health }: FleetEndpoint): boolean {

@@ -6,7 +6,6 @@ export interface FleetVersion {
   /** `version_info`. */
   readonly text: string;
   readonly endpoints: FleetEndpoints;
-  /** Equal bytes, equal endpoints. */
   readonly encoded: Buffer;
 }
 
