@@ -44,6 +44,8 @@ function measureSize(pins) {
   const putMicros = ((performance.now() - began) * 1000) / pins;
   // Now its keys are its own.
   const bytesReplaced = (heldBytes() - empty) / pins - keyBytes;
+  // Both have to live until they were measured.
+  if (store.size !== pins || keys.length !== pins) throw new Error('pins are missing');
   return {
     pins,
     bytesPerPin: Math.round(bytes),
