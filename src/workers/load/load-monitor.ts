@@ -66,7 +66,8 @@ export class LoadMonitor {
       const rule = ruleFor(this.#options.overload, instance.spec.overload);
       if (!isInUse(instance) || !(needed || isProtected(rule))) continue;
       asked.add(instance);
-      const intervalMs = intervals.get(groupOf(instance)) ?? this.#options.intervalMs;
+      const declaredMs = intervals.size === 0 ? undefined : intervals.get(groupOf(instance));
+      const intervalMs = declaredMs ?? this.#options.intervalMs;
       const loop = this.#loops.get(instance);
       if (loop?.spec === instance.spec) {
         loop.every(intervalMs);
