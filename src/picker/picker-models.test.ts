@@ -68,15 +68,39 @@ describe('policies 2.4 an alias in the body', () => {
     expect(edits(bench)).toEqual([0, 0]);
   });
 
-  it.each([
-    [0, 1],
-    [-1, 0],
-  ])('is written up to 4 KiB below what Envoy keeps of a body (%i bytes to spare: %i)', (spare, done) => {
-    const body = Buffer.from('{"model":"small"}');
-    const bench = fleet({ bodyEditLimitBytes: body.length + 4096 + spare });
+  describe('stays where the body as read or as written is larger than what Envoy keeps', () => {
+    const read = Buffer.from('{"model":"small"}');
+    const longer = Buffer.from('{"model":"the \\"m\\""}');
+    const shorter = new Map([['a-long-name', 'the "m"']]);
+    const long = Buffer.from('{"model":"a-long-name"}');
 
-    expect(bench.pick(body).body === null).toBe(done === 0);
-    expect(edits(bench)).toEqual([done, 1 - done]);
+    it.each([
+      ['written', 0, 1],
+      ['written', -1, 0],
+      ['read', 0, 0],
+    ] as const)('%s and %i bytes: %i', (which, spare, done) => {
+      const bench = fleet({ bodyEditLimitBytes: (which === 'read' ? read : longer).length + spare });
+
+      expect(bench.pick(read).body).toEqual(done === 1 ? longer : null);
+      expect(edits(bench)).toEqual([done, 1 - done]);
+    });
+
+    it.each([
+      [0, 1],
+      [-1, 0],
+    ])('a body that becomes shorter, and %i bytes: %i', (spare, done) => {
+      const bench = fleet({ modelAliases: shorter, bodyEditLimitBytes: long.length + spare });
+
+      expect(bench.pick(long).body).toEqual(done === 1 ? longer : null);
+      expect(edits(bench)).toEqual([done, 1 - done]);
+    });
+
+    it('but not in full duplex, where Envoy keeps none', () => {
+      const bench = fleet({ bodyEditLimitBytes: 10 });
+
+      expect(bench.ask(read, {}, { ...FACTS, endpointPicker: true })).toMatchObject({ kind: 'pick', body: longer });
+      expect(edits(bench)).toEqual([1, 0]);
+    });
   });
 
   it('stays where only the beginning of the body was read', () => {

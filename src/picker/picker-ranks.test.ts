@@ -53,6 +53,23 @@ describe('policies 2.4 the rank of the picked worker', () => {
     expect([edits(bench, 'done'), edits(bench, 'not_whole')]).toEqual([0, 4]);
   });
 
+  it.each([
+    [0, false, true],
+    [-1, false, false],
+    [-1, true, true],
+  ])(
+    'is told only where the body fits that names it: %i bytes to spare, full duplex %s: %s',
+    (spare, duplex, tells) => {
+      const written = Buffer.from('{"data_parallel_rank":0,"model":"m","messages":[]}');
+      const bench = two({ config: { bodyEditLimitBytes: written.length + spare } });
+
+      const answer = bench.ask(BODY, {}, { ...FACTS, endpointPicker: duplex });
+
+      expect(answer).toMatchObject(tells ? { rank: 0, body: written } : { rank: null, body: null });
+      expect([edits(bench, 'done'), edits(bench, 'not_whole')]).toEqual(tells ? [1, 0] : [0, 1]);
+    },
+  );
+
   it('a worker that is a whole engine gets the body as it came', () => {
     const answer = new PickerBench().ready(1, 2).pick(BODY);
 

@@ -35,9 +35,6 @@ import type { ErrorStyle } from './refusals.ts';
 import { badBody, refusalOf, tooLarge } from './refusals.ts';
 import { bodyFor, type ReadableBody } from './worker-body.ts';
 
-/** Bytes that an edit of a body may add, at least. */
-const EDIT_ROOM = 4096;
-
 /** What a reload may change. Replaced whole. */
 export interface PickerConfig {
   readonly router: Router;
@@ -45,8 +42,8 @@ export interface PickerConfig {
   readonly bodyMembers: MemberNames;
   readonly maxPayloadBytes: number;
   /**
-   * Bytes that Envoy keeps of a body (`--envoy-body-limit`). One that reaches it may be seen whole, but an answer that
-   * replaces it is never sent on: the request hangs.
+   * Bytes that Envoy keeps of a body in its buffered modes (`--envoy-body-limit`). A larger one may be seen whole, but an
+   * answer that replaces it is never sent on: the request hangs.
    */
   readonly bodyEditLimitBytes: number;
   /** Lower-case names, in order. */
@@ -190,7 +187,7 @@ export class Picker {
       canonicalModel = config.modelAliases.get(fields.model) ?? null;
       if (body.complete || fields.model !== '') model = canonicalModel ?? fields.model;
     }
-    const whole = body?.complete && body.bytes.length + EDIT_ROOM <= config.bodyEditLimitBytes ? members : null;
+    const whole = body?.complete ? members : null;
     const bodyKeys = members === null ? null : new ScannedKeys(endpoint.kind, members, rid);
     const prompt = promptOf(head, endpoint.kind, members);
     const request = { head, model, bodyKeys, prompt, streaming, whole, canonicalModel };
@@ -292,7 +289,9 @@ export class Picker {
     });
     this.#parts.counters.outcome(decision, endpoint, request.streaming);
     logDecision(this.#parts.log, pickId, decision);
-    const rank = this.#rankToTell(decision.worker, request);
+    const body = this.#bodyFor(decision.worker, request, facts);
+    // Where the rank cannot be written, the engine chooses one itself.
+    const rank = body === null ? null : decision.worker.rank;
     return {
       kind: 'pick',
       pickId,
@@ -302,17 +301,17 @@ export class Picker {
       rank,
       requestId: requestIdToSet,
       decisionHeader: this.#config.decisionHeader ? decisionText(decision) : null,
-      body: bodyFor(request, rank),
+      body,
     };
   }
 
-  /** Where the rank cannot be written, the engine chooses one itself. */
-  #rankToTell({ rank }: Worker, { whole, canonicalModel }: ReadableBody): number | null {
-    const { counters } = this.#parts;
-    if (canonicalModel !== null) counters.bodyEdit('model', whole !== null);
-    if (rank === null) return null;
-    counters.bodyEdit('data_parallel_rank', whole !== null);
-    return whole === null ? null : rank;
+  /** Null where the client's own body goes on. In full duplex the service holds bodies itself, up to its own limit. */
+  #bodyFor({ rank }: Worker, request: ReadRequest, facts: StreamFacts): Buffer | null {
+    const mostBytes = facts.endpointPicker ? Number.POSITIVE_INFINITY : this.#config.bodyEditLimitBytes;
+    const body = bodyFor(request, rank, mostBytes);
+    if (request.canonicalModel !== null) this.#parts.counters.bodyEdit('model', body !== null);
+    if (rank !== null) this.#parts.counters.bodyEdit('data_parallel_rank', body !== null);
+    return body;
   }
 
   /** What Envoy draws after the list may be an engine that lacks the rank in the body. */

@@ -11,11 +11,21 @@ export interface ReadableBody {
   readonly canonicalModel: string | null;
 }
 
-/** The body with the model's own name and the worker's rank in it; null when neither has to be written, or none can be. */
-export function bodyFor({ whole, canonicalModel }: ReadableBody, rank: number | null): Buffer | null {
-  if (whole === null || (canonicalModel === null && rank === null)) return null;
+/**
+ * The body with the model's own name and the worker's rank in it; null when neither has to be written, or none can be.
+ *
+ * @param mostBytes of the body as read and as written
+ */
+export function bodyFor(
+  { whole, canonicalModel }: ReadableBody,
+  rank: number | null,
+  mostBytes: number,
+): Buffer | null {
+  if (whole === null || whole.bytes.length > mostBytes) return null;
+  if (canonicalModel === null && rank === null) return null;
   const values: MemberValue[] = [];
   if (canonicalModel !== null) values.push({ member: MODEL, json: JSON.stringify(canonicalModel) });
   if (rank !== null) values.push({ member: DATA_PARALLEL_RANK, json: String(rank) });
-  return setMembers(whole, BODY_MEMBERS, values);
+  const body = setMembers(whole, BODY_MEMBERS, values);
+  return body.length > mostBytes ? null : body;
 }

@@ -111,7 +111,7 @@ export const OWN_METRICS = {
   ]),
   bodyEdits: counter(
     'smg_envoy_body_edits_total',
-    'Members that had to be written into the body of a request; not_whole where the whole of a JSON body was not at hand.',
+    'Members that had to be written into the body of a request; not_whole where the whole of a JSON body was not at hand, or is larger than what Envoy keeps, before or after it.',
     [label('member', EDITED_MEMBERS), label('result', ['done', 'not_whole'])],
   ),
   refusals: counter('smg_envoy_immediate_answers_total', 'Requests answered by the service itself, by error code.', [

@@ -1,7 +1,19 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pieces, sha256 } from '../support/bodies.ts';
-import { type Answer, ask, http2Client, noEnvoy, type Stack, startStack } from '../support/services.ts';
+import { editEnvoy } from '../support/edit-envoy.ts';
+import {
+  type Answer,
+  ask,
+  envoyConfig,
+  freePort,
+  http2Client,
+  noEnvoy,
+  type Stack,
+  startEnvoy,
+  startStack,
+  until,
+} from '../support/services.ts';
 
 const CHAT = '/v1/chat/completions';
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -137,38 +149,107 @@ describe.skipIf(noEnvoy())('a body over --envoy-body-limit', () => {
       await stack.close();
     }
   });
+
+  it('gets the canonical name in full duplex, where Envoy keeps none of it', async () => {
+    const flags = ['--policy', 'round_robin', '--model-alias', `short=${CANONICAL}`, '--envoy-body-limit', '300000'];
+    const stack = await startStack({ sim: { count: 1, digest: true, models: [CANONICAL] }, flags });
+    const ports = ['--grpc-port', String(stack.service.grpcPort), '--listen', `127.0.0.1:${await freePort()}`];
+    const admin = ['--admin-listen', `127.0.0.1:${await freePort()}`];
+    const yaml = editEnvoy(await envoyConfig([...flags, ...ports, ...admin]), ({ extProc }) => {
+      const mode = { request_header_mode: 'SEND', response_header_mode: 'SKIP', response_body_mode: 'NONE' };
+      const duplex = { request_body_mode: 'FULL_DUPLEX_STREAMED', request_trailer_mode: 'SEND' };
+      extProc['processing_mode'] = { ...mode, ...duplex };
+      delete extProc['allow_mode_override'];
+      delete extProc['allowed_override_modes'];
+    });
+    const envoy = await startEnvoy(yaml);
+    try {
+      await until(async () => (await ask(envoy.url, { path: '/v1/models' })).status === 200, 'workers are known');
+      for (const size of [300, 300_000, 2_000_000]) {
+        const answer = await ask(envoy.url, { path: CHAT, body: body('short', size), headers: JSON_TYPE });
+        expect([answer.status, answer.headers['x-sim-body-sha256']]).toEqual([200, sha256(body(CANONICAL, size))]);
+      }
+
+      const metrics = await stack.service.metrics();
+      expect(metrics.sum('smg_envoy_body_edits_total', { member: 'model', result: 'done' })).toBe(3);
+      expect(metrics.sum('smg_envoy_body_edits_total', { result: 'not_whole' })).toBe(0);
+    } finally {
+      await envoy.stop();
+      await stack.close();
+    }
+  });
 });
 
-// Envoy hands over more than its limit before it notices; a replaced body of that size it would never send on.
+// Envoy hands over more than its limit before it notices; a replacement of a body of that size, or one of that size, it would
+// never send on.
 describe.skipIf(noEnvoy())('bodies around --envoy-body-limit', () => {
   const LIMIT = 2 * 1024 * 1024;
+  const LONG = 'an-alias-that-is-longer-than-the-name-of-the-model-it-stands-for';
   let stack: Stack;
   beforeAll(async () => {
     stack = await startStack({
       sim: { count: 2, digest: true, models: [CANONICAL] },
-      flags: ['--policy', 'round_robin', '--model-alias', `short=${CANONICAL}`, '--envoy-body-limit', String(LIMIT)],
+      flags: [
+        ...['--policy', 'round_robin', '--envoy-body-limit', String(LIMIT), '--log-level', 'warn'],
+        ...['--model-alias', `short=${CANONICAL}`, '--model-alias', `${LONG}=${CANONICAL}`],
+      ],
     });
   });
   afterAll(() => stack?.close());
 
   /** A body of exactly so many bytes. */
-  const exactly = (size: number): Buffer => body('short', size - body('short', 0).length);
+  const exactly = (alias: string, size: number): Buffer => body(alias, size - body(alias, 0).length);
+  const written = (alias: string, sent: Buffer): Buffer =>
+    Buffer.from(String(sent).replace(`"${alias}"`, `"${CANONICAL}"`));
+  /** Bytes that the name adds. */
+  const MORE = CANONICAL.length - 'short'.length;
 
-  it.each([-5000, -4096])('%i bytes from the limit the name is written', async (off) => {
-    const sent = exactly(LIMIT + off);
-    const answer = await ask(stack.url, { path: CHAT, body: sent, headers: JSON_TYPE });
+  describe.each(WAYS)('%s', (_, send) => {
+    it.each([-5000, -4096, -4095, -1000, -1, 0])(
+      'written it is %i bytes from the limit: it is written',
+      async (off) => {
+        const sent = exactly('short', LIMIT - MORE + off);
+        const expected = written('short', sent);
+        expect(expected.length).toBe(LIMIT + off);
 
-    const written = Buffer.from(String(sent).replace('"short"', `"${CANONICAL}"`));
-    expect([answer.status, answer.headers['x-sim-body-sha256']]).toEqual([200, sha256(written)]);
-  });
+        const answer = await send(stack, sent);
 
-  it.each([-4095, -1, 0, 1, 1000, 30_000, 65_536, 200_000, 1_000_000])(
-    '%i bytes from the limit the body arrives as it was sent',
-    async (off) => {
-      const sent = exactly(LIMIT + off);
-      const answer = await ask(stack.url, { path: CHAT, body: sent, headers: JSON_TYPE });
+        expect([answer.status, answer.headers['x-sim-body-sha256']]).toEqual([200, sha256(expected)]);
+      },
+    );
+
+    it('of the limit and written shorter it is written', async () => {
+      const sent = exactly(LONG, LIMIT);
+      const answer = await send(stack, sent);
+
+      expect([answer.status, answer.headers['x-sim-body-sha256']]).toEqual([200, sha256(written(LONG, sent))]);
+    });
+
+    it.each([1 - MORE, -1, 0])('%i bytes from the limit it arrives as it was sent', async (off) => {
+      const sent = exactly('short', LIMIT + off);
+      const answer = await send(stack, sent);
 
       expect([answer.status, answer.headers['x-sim-body-sha256']]).toEqual([200, sha256(sent)]);
-    },
-  );
+    });
+  });
+
+  // Envoy 1.40 loses the end of a chunked body above its limit when that comes while the body is looked at, changed or not.
+  describe.each(WAYS.filter(([name]) => name !== 'HTTP/1.1 chunked'))('%s', (_, send) => {
+    it.each([1, 1000, 30_000, 65_536, 200_000, 1_000_000])(
+      '%i bytes from the limit it arrives as it was sent',
+      async (off) => {
+        const sent = exactly('short', LIMIT + off);
+        const answer = await send(stack, sent);
+
+        expect([answer.status, answer.headers['x-sim-body-sha256']]).toEqual([200, sha256(sent)]);
+      },
+    );
+
+    it('larger than the limit it arrives as it was sent, though it would be written shorter', async () => {
+      const sent = exactly(LONG, LIMIT + 1);
+      const answer = await send(stack, sent);
+
+      expect([answer.status, answer.headers['x-sim-body-sha256']]).toEqual([200, sha256(sent)]);
+    });
+  });
 });
