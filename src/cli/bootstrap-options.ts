@@ -8,7 +8,13 @@ import {
   showAddress,
   type TcpAddress,
 } from '../envoy/bootstrap/address.ts';
-import type { BootstrapOptions, EnvoyTarget, StaticWorker } from '../envoy/bootstrap/options.ts';
+import {
+  BOOTSTRAP_MODES,
+  type BootstrapMode,
+  type BootstrapOptions,
+  type EnvoyTarget,
+  type StaticWorker,
+} from '../envoy/bootstrap/options.ts';
 import { workerStamp } from '../envoy/endpoints/worker-stamp.ts';
 import { AppError } from '../util/app-error.ts';
 import { parseWorkerSpec, plainSpec, type WorkerSpec } from '../workers/worker-spec.ts';
@@ -16,6 +22,7 @@ import { parseWorkerUrl } from '../workers/worker-url.ts';
 
 /** The flags of `envoy-config` that are not settings of the service, as they were written. */
 export interface EnvoyFlags {
+  readonly mode: string;
   readonly listen: string;
   /** Empty: the gRPC address of the settings. */
   readonly picker: readonly string[];
@@ -34,6 +41,7 @@ export function bootstrapOptions(flags: EnvoyFlags, loaded: Loaded): BootstrapOp
   const { settings } = loaded;
   const header = settings.destinationHeader.toLowerCase();
   return {
+    mode: bootstrapMode(flags.mode),
     listen: ipAddress('--listen', flags.listen),
     pickers: pickers(flags.picker, settings),
     failClosed: failsClosed(flags.fail),
@@ -59,6 +67,12 @@ export function bootstrapOptions(flags: EnvoyFlags, loaded: Loaded): BootstrapOp
 
 function refuse(flag: string, value: string, allowed: string): never {
   throw new AppError('invalid_configuration', `${flag} ${value}: expected ${allowed}`);
+}
+
+function bootstrapMode(text: string): BootstrapMode {
+  return (
+    BOOTSTRAP_MODES.find((mode) => mode === text) ?? refuse('--mode', text, `one of ${BOOTSTRAP_MODES.join(', ')}`)
+  );
 }
 
 /** A listener needs an address: Envoy resolves no names there. */

@@ -63,8 +63,8 @@ describe('envoy/ holds the output for its documented cases', () => {
 
 describe('interface 8: wrong flags', () => {
   it.each([
-    [['--mode', 'istio'], '--mode istio: not supported by this version'],
-    [['--mode', 'nope'], '--mode nope: expected one of ext-proc,'],
+    [['--mode', 'EXT-PROC'], '--mode EXT-PROC: expected one of ext-proc'],
+    [['--mode', 'nope'], '--mode nope: expected one of ext-proc'],
     [['--tls'], '--tls: not supported by this version'],
     [['--listen', '8080'], '--listen 8080: expected IP:PORT'],
     [['--listen', 'localhost:8080'], '--listen localhost:8080: expected IP:PORT'],

@@ -55,7 +55,14 @@ async function demo(command: Command, shell: Shell): Promise<number> {
 
 /** Starts all parts; each that runs is added to `closers`. */
 async function start(options: Options, given: Loaded, shell: Shell, closers: (() => Promise<void>)[]) {
-  const flags = { picker: [], fail: 'open', staticWorkers: false, envoyVersion: '1.38', listen: options.listen };
+  const flags = {
+    mode: 'ext-proc',
+    picker: [],
+    fail: 'open',
+    staticWorkers: false,
+    envoyVersion: '1.38',
+    listen: options.listen,
+  };
   const { listen } = bootstrapOptions({ ...flags, adminListen: null }, withSettings(given, { grpcPort: 1 }));
   const { settings } = given;
   await requireFree(listen.host, listen.port, '--listen');

@@ -1,12 +1,13 @@
 import { ADDRESS_FORM } from '../../envoy/bootstrap/address.ts';
+import { BOOTSTRAP_MODES } from '../../envoy/bootstrap/options.ts';
 import { renderBootstrap } from '../../envoy/bootstrap/render-bootstrap.ts';
 import { AppError } from '../../util/app-error.ts';
 import { bootstrapOptions } from '../bootstrap-options.ts';
 import type { CliCommand } from '../command.ts';
 import { addSettingFlags, settingsOf } from '../setting-flags.ts';
 
-/** Kinds of configuration that interface 8 names; this version makes the first. */
-const MODES = ['ext-proc', 'ext-proc-full-duplex', 'ext-authz', 'istio', 'gateway-api', 'envoy-gateway'];
+/** Kinds of configuration that can be printed (interface 8). */
+const MODES: readonly string[] = BOOTSTRAP_MODES;
 
 interface Options {
   readonly mode: string;
@@ -41,7 +42,9 @@ export const envoyConfigCommand: CliCommand = {
         run(async (shell) => {
           const loaded = settingsOf(command, shell.env);
           const options: Options = command.opts();
-          refuseUnavailable(options);
+          if (options.tls === true) {
+            throw new AppError('invalid_configuration', '--tls: not supported by this version');
+          }
           const flags = {
             ...options,
             picker: options.picker ?? [],
@@ -54,13 +57,3 @@ export const envoyConfigCommand: CliCommand = {
       );
   },
 };
-
-function refuseUnavailable({ mode, tls }: Options): void {
-  if (!MODES.includes(mode)) {
-    throw new AppError('invalid_configuration', `--mode ${mode}: expected one of ${MODES.join(', ')}`);
-  }
-  if (mode !== 'ext-proc') {
-    throw new AppError('invalid_configuration', `--mode ${mode}: not supported by this version, only ext-proc is`);
-  }
-  if (tls === true) throw new AppError('invalid_configuration', '--tls: not supported by this version');
-}

@@ -4,6 +4,11 @@ import type { Address, TcpAddress } from './address.ts';
 export const ENVOY_TARGETS = ['1.36', '1.37', '1.38'] as const;
 export type EnvoyTarget = (typeof ENVOY_TARGETS)[number];
 
+/** By which protocol, and in which way of it, Envoy asks the service (interface 8). */
+export type BootstrapMode = 'ext-proc' | 'ext-proc-full-duplex' | 'ext-authz';
+/** The modes that can be rendered. */
+export const BOOTSTRAP_MODES: readonly BootstrapMode[] = ['ext-proc'];
+
 /** A worker that stands in the file instead of coming over EDS. */
 export interface StaticWorker {
   readonly address: TcpAddress;
@@ -27,6 +32,7 @@ export interface RetryOptions {
 
 /** Everything that shapes a generated bootstrap. */
 export interface BootstrapOptions {
+  readonly mode: BootstrapMode;
   /** Where clients connect. */
   readonly listen: TcpAddress;
   /** Replicas of the service, at least one. */

@@ -5,6 +5,7 @@ import type { BootstrapOptions } from './options.ts';
 import { renderBootstrap } from './render-bootstrap.ts';
 
 const BASE: BootstrapOptions = {
+  mode: 'ext-proc',
   listen: { kind: 'tcp', host: '127.0.0.1', port: 8080 },
   pickers: [{ kind: 'tcp', host: '127.0.0.1', port: 9002 }],
   failClosed: false,
