@@ -58,4 +58,18 @@ export interface PassAnswer {
   readonly kind: 'pass';
 }
 
-export type Answer = PickAnswer | RefusalAnswer | PassAnswer;
+/** What settles a request. */
+export type FinalAnswer = PickAnswer | RefusalAnswer | PassAnswer;
+
+/** The request is placed, but another worker has to do its part first, which takes as long as that takes (decisions 27). */
+export interface DeferredAnswer {
+  readonly kind: 'deferred';
+  /** Longest wait, in milliseconds; `answer` is there by then. */
+  readonly timeoutMs: number;
+  /** Never rejects. */
+  readonly answer: Promise<FinalAnswer>;
+  /** Nobody waits any more: the client left, or Envoy went on. Ends what was started, and leaves no pick in flight. */
+  cancel(): void;
+}
+
+export type Answer = FinalAnswer | DeferredAnswer;

@@ -58,6 +58,7 @@ describe('PickCounters', () => {
     const counters = new PickCounters(metrics);
     const refusal = (trail: Partial<Trail>): Refusal => ({
       kind: 'refused',
+      leg: 'single',
       reason: 'no_available_workers',
       policy: 'random',
       model: 'm',
@@ -77,7 +78,14 @@ describe('PickCounters', () => {
     ['model_not_found', 'other', 'no_workers'],
   ] as const)('a request refused with %s is one of model %s, its error %s, as with SMG', (reason, model, error) => {
     const metrics = createMetrics();
-    const refusal: Refusal = { kind: 'refused', reason, policy: 'random', model: 'm', trail: newTrail() };
+    const refusal: Refusal = {
+      kind: 'refused',
+      leg: 'single',
+      reason,
+      policy: 'random',
+      model: 'm',
+      trail: newTrail(),
+    };
 
     new PickCounters(metrics).outcome(refusal, 'chat', false);
 
@@ -92,6 +100,7 @@ describe('PickCounters', () => {
       counters.outcome(
         {
           kind: 'refused',
+          leg: 'single',
           reason: 'no_available_workers',
           policy: 'cache_aware',
           model: 'm',

@@ -1,4 +1,5 @@
 import type { Worker } from '../workers/worker.ts';
+import type { Leg } from './pin-key.ts';
 import type { PolicyName } from './policy-name.ts';
 
 /** Label values of `smg_manual_policy_branch_total` (sticky-sessions 8). */
@@ -86,7 +87,7 @@ export interface PinWrite {
   readonly expectedVersion: number;
 }
 
-/** The request is placed. */
+/** The request, or one leg of it, is placed. Under prefill/decode disaggregation the whole is the decode leg. */
 export interface Decision {
   readonly kind: 'placed';
   readonly worker: Worker;
@@ -102,6 +103,8 @@ export interface Decision {
   /** Key under which the request counts as in flight (sticky-sessions 2.6), null without one. */
   readonly loadKey: string | null;
   readonly write: PinWrite | null;
+  /** Where its prefill goes first; null without disaggregation (policies 4.1). */
+  readonly prefill: Decision | null;
   readonly trail: Trail;
 }
 
@@ -122,6 +125,8 @@ export function newTrail(): Trail {
 export interface Refusal {
   readonly kind: 'refused';
   readonly reason: 'model_not_found' | 'no_available_workers' | 'worker_overload_protection_shed';
+  /** The leg that nobody can take. */
+  readonly leg: Leg;
   readonly policy: PolicyName;
   readonly model: string;
   readonly trail: Trail;

@@ -1,34 +1,19 @@
-/** Composition of keys, sticky selection and policies into one decision. Hot path. */
+/** Composition of pools, keys, sticky selection and policies into one decision. Hot path. */
 import type { Endpoint } from '../request/endpoint.ts';
 import type { RequestHead } from '../request/request-head.ts';
 import type { RoutingRequest } from '../request/routing-request.ts';
 import type { Random } from '../util/random.ts';
-import { allOverloaded } from '../workers/load/overload.ts';
 import { NO_MODEL, type WorkerSnapshot } from '../workers/snapshot.ts';
-import type { Worker } from '../workers/worker.ts';
-import { assign } from './assignment.ts';
 import { type BodyNeed, type BodyNeedRules, bodyNeedOf } from './body-need.ts';
 import { afterServed } from './candidates.ts';
-import { newTrail, type Outcome, type PinWrite, type Refusal, type Trail } from './decision.ts';
+import { newTrail, type Outcome, type Refusal } from './decision.ts';
+import { type Eligibility, eligiblePart } from './eligibility.ts';
+import { LegPlacer, type LegPlacerOptions } from './leg-placer.ts';
 import type { ModelPolicies } from './model-policies.ts';
-import { startOf } from './next-by-key.ts';
-import { pastVeto } from './past-veto.ts';
-import { peersOf } from './peers.ts';
-import { isManualPinKey, manualPinKey, overridePinKey } from './pin-key.ts';
-import { among, type Placement, type Policy } from './policy.ts';
-import { keyOf, loadKeyOf } from './routing-keys.ts';
-import { type Stickiness, StickinessByPolicy, type StickinessOptions } from './stickiness.ts';
-import { anyKeepsPins, chooseSticky, type PinLookup } from './sticky.ts';
+import { isManualPinKey } from './pin-key.ts';
+import { StickinessByPolicy, type StickinessOptions } from './stickiness.ts';
 
-export interface RouterOptions extends StickinessOptions {
-  readonly policies: ModelPolicies;
-  readonly pins: PinLookup;
-  /** Workers named after the first, for Envoy's retries. */
-  readonly fallbacks: number;
-  /** A model whose workers are all overloaded is refused; else the least loaded of them is asked (smg-observed 6). */
-  readonly shed: boolean;
-  /** The policy learns from requests that a pin placed, where their prompt is at hand (sticky-sessions P11). */
-  readonly learnFromPins: boolean;
+export interface RouterOptions extends StickinessOptions, Omit<LegPlacerOptions, 'leg' | 'stickiness'> {
   /** See `BodyNeedRules.checkModel`. */
   readonly checkModel: boolean;
 }
@@ -40,15 +25,20 @@ export interface Router {
    * commit shows that other candidates won, the caller decides again. Only a policy's own state moves.
    *
    * @param now milliseconds, monotonic
+   * @param eligible the workers that the request may use; null: all
    */
-  decide(request: RoutingRequest, snapshot: WorkerSnapshot, now: number, random: Random): Outcome;
+  decide(
+    request: RoutingRequest,
+    snapshot: WorkerSnapshot,
+    now: number,
+    random: Random,
+    eligible?: Eligibility | null,
+  ): Outcome;
   /** Whether the body must be read first: see `bodyNeedOf`. */
   bodyNeed(head: RequestHead, snapshot: WorkerSnapshot, endpoint: Endpoint): BodyNeed;
   /** Candidates to store when another worker than the picked one served; null when they stay: see `afterServed`. */
   afterServed(pinKey: string, candidates: readonly string[], servedWorkerId: string): readonly string[] | null;
 }
-
-const NO_WORKERS: readonly Worker[] = [];
 
 export function createRouter(options: RouterOptions): Router {
   return new StickyRouter(options);
@@ -56,41 +46,29 @@ export function createRouter(options: RouterOptions): Router {
 
 class StickyRouter implements Router {
   readonly policies: ModelPolicies;
-  readonly #options: RouterOptions;
   readonly #stickiness: StickinessByPolicy;
+  readonly #placer: LegPlacer;
   readonly #needs: BodyNeedRules;
 
   constructor(options: RouterOptions) {
     this.policies = options.policies;
-    this.#options = options;
     this.#stickiness = new StickinessByPolicy(options);
+    const stickiness = this.#stickiness;
+    this.#placer = new LegPlacer({ ...options, leg: 'single', stickiness });
     const { keys, policies, pins, checkModel } = options;
-    this.#needs = { keys, policies, stickiness: this.#stickiness, pins, checkModel };
+    this.#needs = { keys, policies, stickiness, pins, checkModel };
   }
 
-  decide(request: RoutingRequest, snapshot: WorkerSnapshot, now: number, random: Random): Outcome {
-    const trail = newTrail();
+  decide(
+    request: RoutingRequest,
+    snapshot: WorkerSnapshot,
+    now: number,
+    random: Random,
+    eligible: Eligibility | null = null,
+  ): Outcome {
     const pool = snapshot.pool(request.model);
-    if (pool === undefined) {
-      const { standard } = this.policies;
-      if (request.model === '') return refuse('no_available_workers', standard, NO_MODEL, trail);
-      return refuse('model_not_found', standard, request.model, trail);
-    }
-
-    const { keys } = this.#options;
-    const policy = this.policies.of(pool);
-    const stickiness = this.#stickiness.of(policy.name);
-    const { kind } = stickiness;
-    const key =
-      kind === 'none' ? null : keyOf(request, keys, stickiness.readHeader, kind === 'override' ? trail : null);
-    const keyStart = key === null ? -1 : startOf(key);
-    const placement: Placement = { request, pool, candidates: pool.available, now, random, trail, keyStart };
-    const loadKey = kind === 'override' ? key : loadKeyOf(request, keys);
-    if (pool.available.length === 0 && allOverloaded(pool)) {
-      return this.#placeOverloaded(placement, policy, stickiness, key, loadKey);
-    }
-    if (key === null) return this.#placeUnkeyed(placement, policy, stickiness, loadKey);
-    return this.#placeKeyed(placement, policy, stickiness, key, loadKey);
+    if (pool === undefined) return this.#unserved(request.model);
+    return this.#placer.place(request, eligible === null ? pool : eligiblePart(pool, eligible), now, random);
   }
 
   bodyNeed(head: RequestHead, snapshot: WorkerSnapshot, endpoint: Endpoint): BodyNeed {
@@ -102,108 +80,16 @@ class StickyRouter implements Router {
     return afterServed(candidates, servedWorkerId, rules.write);
   }
 
-  #placeKeyed(
-    placement: Placement,
-    policy: Policy,
-    { kind, rules }: Stickiness,
-    key: string,
-    loadKey: string | null,
-  ): Outcome {
-    const { pool, trail } = placement;
-    if (!anyKeepsPins(pool)) {
-      trail.stickyBranch = 'no_healthy_workers';
-      return refuse('no_available_workers', policy, pool.model, trail);
-    }
-    const ownModel = policy === this.policies.standard ? null : pool.model;
-    const pinKey =
-      kind === 'manual' ? manualPinKey('single', key, ownModel) : overridePinKey(pool.model, 'single', key);
-    const choice = chooseSticky(rules, policy, this.#options.pins, pinKey, loadKey, placement);
-    if (choice === null || choice.worker === null) {
-      return refuse('no_available_workers', policy, pool.model, trail);
-    }
-    if (this.#options.learnFromPins && trail.stickyBranch === 'occupied_hit') learn(policy, placement, choice.worker);
-    return this.#place(placement, policy, choice.worker, choice.other, pinKey, loadKey, choice.write);
-  }
-
-  #placeUnkeyed(placement: Placement, policy: Policy, { kind }: Stickiness, loadKey: string | null): Outcome {
-    const { pool, trail } = placement;
-    const nobody = placement.candidates.length === 0;
-    if (kind === 'manual') trail.stickyBranch = nobody ? 'no_healthy_workers' : 'no_routing_id';
-    const worker = nobody ? null : policy.pick(placement);
-    if (worker === null) return refuse('no_available_workers', policy, pool.model, trail);
-    return this.#place(placement, policy, worker, null, null, loadKey, null);
-  }
-
-  /** Sheds, or goes past pin and policy and writes no pin (policies 2.2, smg-observed 6). */
-  #placeOverloaded(
-    placement: Placement,
-    policy: Policy,
-    { kind }: Stickiness,
-    key: string | null,
-    loadKey: string | null,
-  ): Outcome {
-    const { pool, random, trail } = placement;
-    if (key !== null || kind === 'manual') trail.stickyBranch = 'no_healthy_workers';
-    if (this.#options.shed) return refuse('worker_overload_protection_shed', policy, pool.model, trail);
-    const candidates = pastVeto(pool);
-    const worker = assign('min_load', candidates, random);
-    if (worker === null) return refuse('no_available_workers', policy, pool.model, trail);
-    trail.pastVeto = true;
-    return this.#place(among(placement, candidates), policy, worker, null, null, loadKey, null);
-  }
-
-  #place(
-    placement: Placement,
-    policy: Policy,
-    worker: Worker,
-    other: Worker | null,
-    pinKey: string | null,
-    loadKey: string | null,
-    write: PinWrite | null,
-  ): Outcome {
-    const { pool, trail } = placement;
-    const strict = trail.ringBranch === 'target_worker_hit';
+  #unserved(model: string): Refusal {
+    const policy = this.policies.standard.name;
+    const reason = model === '' ? 'no_available_workers' : 'model_not_found';
     return {
-      kind: 'placed',
-      worker,
-      fallbacks: strict ? NO_WORKERS : this.#fallbacksOf(placement, policy, worker, other),
-      strict,
-      policy: policy.name,
-      model: pool.model,
-      pinKey,
-      loadKey,
-      write,
-      trail,
+      kind: 'refused',
+      reason,
+      leg: 'single',
+      policy,
+      model: model === '' ? NO_MODEL : model,
+      trail: newTrail(),
     };
   }
-
-  /** Where to go on: the other worker of the pin, then the policy's next best (sticky-sessions 11.4). */
-  #fallbacksOf(placement: Placement, policy: Policy, worker: Worker, other: Worker | null): readonly Worker[] {
-    const most = this.#options.fallbacks;
-    if (most <= 0) return NO_WORKERS;
-    const from = worker.rank === null ? placement : ofRank(placement, worker.rank);
-    const taken = [worker];
-    if (other !== null && (worker.rank === null || other.rank === worker.rank)) taken.push(other);
-    while (taken.length <= most && from.candidates.length > 0) {
-      const next = policy.next(from, taken);
-      if (next === null) break;
-      taken.push(next);
-    }
-    return taken.slice(1);
-  }
-}
-
-function refuse(reason: Refusal['reason'], policy: Policy, model: string, trail: Trail): Refusal {
-  return { kind: 'refused', reason, policy: policy.name, model, trail };
-}
-
-/** The same placement among the workers of one rank: the body names it, also to the next engine. */
-function ofRank(placement: Placement, rank: number): Placement {
-  return among(placement, peersOf(placement.candidates, rank));
-}
-
-function learn({ memory }: Policy, placement: Placement, worker: Worker): void {
-  if (memory === null) return;
-  const { prompt } = placement.request;
-  if (prompt.tokens !== null || prompt.text !== null) memory.learn(placement, worker);
 }

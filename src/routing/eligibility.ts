@@ -1,0 +1,20 @@
+import type { Pool } from '../workers/snapshot.ts';
+import type { Worker } from '../workers/worker.ts';
+
+/** Which workers one request may use at all, as the subset hint of a gateway says (endpoint-picker-protocol 2). */
+export interface Eligibility {
+  allows(worker: Worker): boolean;
+}
+
+/**
+ * The part of a pool that a request may use. `memberIds` stays the list of the whole pool, so that what is cached by it
+ * (hash rings, length buckets) holds for both; a policy takes no id that is not among its candidates. Linear in the pool.
+ */
+export function eligiblePart({ model, members, memberIds, available }: Pool, eligible: Eligibility): Pool {
+  return {
+    model,
+    members: members.filter((worker) => eligible.allows(worker)),
+    memberIds,
+    available: available.filter((worker) => eligible.allows(worker)),
+  };
+}

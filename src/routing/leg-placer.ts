@@ -1,0 +1,170 @@
+/** Places one leg of a request in its pool: sticky selection above one policy. Hot path. */
+import type { RoutingRequest } from '../request/routing-request.ts';
+import type { Random } from '../util/random.ts';
+import { allOverloaded } from '../workers/load/overload.ts';
+import type { Pool } from '../workers/snapshot.ts';
+import type { Worker } from '../workers/worker.ts';
+import { assign } from './assignment.ts';
+import { type Decision, newTrail, type Outcome, type PinWrite, type Refusal, type Trail } from './decision.ts';
+import type { ModelPolicies } from './model-policies.ts';
+import { startOf } from './next-by-key.ts';
+import { pastVeto } from './past-veto.ts';
+import { peersOf } from './peers.ts';
+import { type Leg, manualPinKey, overridePinKey } from './pin-key.ts';
+import { among, type Placement, type Policy } from './policy.ts';
+import { type KeyRules, keyOf, loadKeyOf } from './routing-keys.ts';
+import type { Stickiness, StickinessByPolicy } from './stickiness.ts';
+import { anyKeepsPins, chooseSticky, type PinLookup } from './sticky.ts';
+
+export interface LegPlacerOptions {
+  readonly leg: Leg;
+  readonly policies: ModelPolicies;
+  readonly stickiness: StickinessByPolicy;
+  readonly keys: KeyRules;
+  readonly pins: PinLookup;
+  /** Workers named after the first, for Envoy's retries. */
+  readonly fallbacks: number;
+  /** A model whose workers are all overloaded is refused; else the least loaded of them is asked (smg-observed 6). */
+  readonly shed: boolean;
+  /** The policy learns from requests that a pin placed, where their prompt is at hand (sticky-sessions P11). */
+  readonly learnFromPins: boolean;
+}
+
+const NO_WORKERS: readonly Worker[] = [];
+
+export class LegPlacer {
+  readonly #options: LegPlacerOptions;
+
+  constructor(options: LegPlacerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * A worker of the pool, or why there is none. Writes nothing; only a policy's own state moves.
+   *
+   * @param now milliseconds, monotonic
+   */
+  place(request: RoutingRequest, pool: Pool, now: number, random: Random): Outcome {
+    const { keys, policies, stickiness: byPolicy } = this.#options;
+    const trail = newTrail();
+    const policy = policies.of(pool);
+    const stickiness = byPolicy.of(policy.name);
+    const { kind } = stickiness;
+    const key =
+      kind === 'none' ? null : keyOf(request, keys, stickiness.readHeader, kind === 'override' ? trail : null);
+    const keyStart = key === null ? -1 : startOf(key);
+    const placement: Placement = { request, pool, candidates: pool.available, now, random, trail, keyStart };
+    const loadKey = kind === 'override' ? key : loadKeyOf(request, keys);
+    if (pool.available.length === 0 && allOverloaded(pool)) {
+      return this.#placeOverloaded(placement, policy, stickiness, key, loadKey);
+    }
+    if (key === null) return this.#placeUnkeyed(placement, policy, stickiness, loadKey);
+    return this.#placeKeyed(placement, policy, stickiness, key, loadKey);
+  }
+
+  #placeKeyed(
+    placement: Placement,
+    policy: Policy,
+    { kind, rules }: Stickiness,
+    key: string,
+    loadKey: string | null,
+  ): Outcome {
+    const { leg, policies, pins, learnFromPins } = this.#options;
+    const { pool, trail } = placement;
+    if (!anyKeepsPins(pool)) {
+      trail.stickyBranch = 'no_healthy_workers';
+      return this.#refuse('no_available_workers', policy, pool.model, trail);
+    }
+    const ownModel = policy === policies.standard ? null : pool.model;
+    const pinKey = kind === 'manual' ? manualPinKey(leg, key, ownModel) : overridePinKey(pool.model, leg, key);
+    const choice = chooseSticky(rules, policy, pins, pinKey, loadKey, placement);
+    if (choice === null || choice.worker === null) {
+      return this.#refuse('no_available_workers', policy, pool.model, trail);
+    }
+    if (learnFromPins && trail.stickyBranch === 'occupied_hit') learn(policy, placement, choice.worker);
+    return this.#placed(placement, policy, choice.worker, choice.other, pinKey, loadKey, choice.write);
+  }
+
+  #placeUnkeyed(placement: Placement, policy: Policy, { kind }: Stickiness, loadKey: string | null): Outcome {
+    const { pool, trail } = placement;
+    const nobody = placement.candidates.length === 0;
+    if (kind === 'manual') trail.stickyBranch = nobody ? 'no_healthy_workers' : 'no_routing_id';
+    const worker = nobody ? null : policy.pick(placement);
+    if (worker === null) return this.#refuse('no_available_workers', policy, pool.model, trail);
+    return this.#placed(placement, policy, worker, null, null, loadKey, null);
+  }
+
+  /** Sheds, or goes past pin and policy and writes no pin (policies 2.2, smg-observed 6). */
+  #placeOverloaded(
+    placement: Placement,
+    policy: Policy,
+    { kind }: Stickiness,
+    key: string | null,
+    loadKey: string | null,
+  ): Outcome {
+    const { pool, random, trail } = placement;
+    if (key !== null || kind === 'manual') trail.stickyBranch = 'no_healthy_workers';
+    if (this.#options.shed) return this.#refuse('worker_overload_protection_shed', policy, pool.model, trail);
+    const candidates = pastVeto(pool);
+    const worker = assign('min_load', candidates, random);
+    if (worker === null) return this.#refuse('no_available_workers', policy, pool.model, trail);
+    trail.pastVeto = true;
+    return this.#placed(among(placement, candidates), policy, worker, null, null, loadKey, null);
+  }
+
+  #placed(
+    placement: Placement,
+    policy: Policy,
+    worker: Worker,
+    other: Worker | null,
+    pinKey: string | null,
+    loadKey: string | null,
+    write: PinWrite | null,
+  ): Decision {
+    const { pool, trail } = placement;
+    const strict = trail.ringBranch === 'target_worker_hit';
+    return {
+      kind: 'placed',
+      worker,
+      fallbacks: strict ? NO_WORKERS : this.#fallbacksOf(placement, policy, worker, other),
+      strict,
+      policy: policy.name,
+      model: pool.model,
+      pinKey,
+      loadKey,
+      write,
+      prefill: null,
+      trail,
+    };
+  }
+
+  /** Where to go on: the other worker of the pin, then the policy's next best (sticky-sessions 11.4). */
+  #fallbacksOf(placement: Placement, policy: Policy, worker: Worker, other: Worker | null): readonly Worker[] {
+    const most = this.#options.fallbacks;
+    if (most <= 0) return NO_WORKERS;
+    const from = worker.rank === null ? placement : ofRank(placement, worker.rank);
+    const taken = [worker];
+    if (other !== null && (worker.rank === null || other.rank === worker.rank)) taken.push(other);
+    while (taken.length <= most && from.candidates.length > 0) {
+      const next = policy.next(from, taken);
+      if (next === null) break;
+      taken.push(next);
+    }
+    return taken.slice(1);
+  }
+
+  #refuse(reason: Refusal['reason'], policy: Policy, model: string, trail: Trail): Refusal {
+    return { kind: 'refused', reason, leg: this.#options.leg, policy: policy.name, model, trail };
+  }
+}
+
+/** The same placement among the workers of one rank: the body names it, also to the next engine. */
+function ofRank(placement: Placement, rank: number): Placement {
+  return among(placement, peersOf(placement.candidates, rank));
+}
+
+function learn({ memory }: Policy, placement: Placement, worker: Worker): void {
+  if (memory === null) return;
+  const { prompt } = placement.request;
+  if (prompt.tokens !== null || prompt.text !== null) memory.learn(placement, worker);
+}
