@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ExtProc } from '../../src/envoy/ext-proc/ext-proc.ts';
 import type { ExtProcObserver } from '../../src/envoy/ext-proc/observer.ts';
-import type { RequestPicker } from '../../src/envoy/ext-proc/request-picker.ts';
+import type { StreamPicker } from '../../src/envoy/ext-proc/stream-picker.ts';
 import type { Answer, BodyBytes, BodyPlan } from '../../src/picker/answer.ts';
 import type { RequestHead } from '../../src/request/request-head.ts';
 import { grpcJsTransport } from '../../src/transport/grpc-js.ts';
@@ -18,7 +18,7 @@ const SECONDS = Number(process.env['RESET_GUARD_SECONDS'] ?? 8);
 const ENVOY_THREADS = 2;
 
 /** Sends each request to the worker that its `x-want` header counts out; reads the body of those that have one. */
-class WantedWorker implements RequestPicker {
+class WantedWorker implements StreamPicker {
   readonly ports: readonly number[];
   picks = 0;
   bodies = 0;

@@ -14,20 +14,19 @@ import {
   RANK_SUFFIX_KEY,
   STRICT_KEY,
 } from '../names.ts';
+import { HeadView } from '../pick/head-view.ts';
+import type { HeaderChange, HeaderChanges } from '../pick/header-changes.ts';
+import type { PickMetadata } from '../pick/pick-metadata.ts';
+import type { ImmediateAnswer } from '../pick/refusal.ts';
 import type { Fields } from './fields.ts';
-import { HeadView } from './head-view.ts';
 import {
   BODY_MODES,
   type BodyMode,
   type BodyPhase,
-  type HeaderChange,
-  type HeaderChanges,
-  type ImmediateAnswer,
   type Incoming,
   PHASES,
   type Phase,
   type PhaseAnswer,
-  type PickMetadata,
   type Protocol,
 } from './message.ts';
 

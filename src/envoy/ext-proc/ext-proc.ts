@@ -1,5 +1,5 @@
 import type { Call, CallHandler, Method } from '../../transport/transport.ts';
-import { controlHeaders } from './header-changes.ts';
+import { controlHeaders } from '../pick/header-changes.ts';
 import { Session } from './session.ts';
 import type { ExtProcOptions, ExtProcSettings } from './settings.ts';
 

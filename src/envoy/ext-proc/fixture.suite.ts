@@ -9,8 +9,8 @@ import type { Call } from '../../transport/transport.ts';
 import { ExtProc } from './ext-proc.ts';
 import { BODY_MODES, type BodyMode } from './message.ts';
 import type { ExtProcObserver } from './observer.ts';
-import type { RequestPicker } from './request-picker.ts';
 import type { ExtProcOptions } from './settings.ts';
+import type { StreamPicker } from './stream-picker.ts';
 
 /** Envoy's side and the picker's side of one stream, for tests: messages go in as bytes, answers are read back as bytes. */
 
@@ -41,7 +41,7 @@ export const REFUSAL: RefusalAnswer = {
   requestId: 'chatcmpl-1',
 };
 
-export class FakePicker implements RequestPicker {
+export class FakePicker implements StreamPicker {
   planned: BodyPlan = HEADERS_DO;
   answer: (head: RequestHead, body: BodyBytes | null) => Answer | Promise<Answer> = () => pickOf('p1');
   stampOf: (address: string, rank: number | null) => string | null = (address, rank) =>

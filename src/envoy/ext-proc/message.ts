@@ -1,5 +1,7 @@
+import type { HeadView } from '../pick/head-view.ts';
+import type { HeaderChanges } from '../pick/header-changes.ts';
+import type { PickMetadata } from '../pick/pick-metadata.ts';
 import type { Fields } from './fields.ts';
-import type { HeadView } from './head-view.ts';
 
 /** Kinds of messages, in both directions: an answer has the kind of its message. */
 export const PHASES = [
@@ -43,28 +45,6 @@ export interface Incoming {
   readonly metadata: Readonly<Record<string, Fields | undefined>> | null;
 }
 
-export interface HeaderChange {
-  readonly name: string;
-  readonly value: string;
-}
-
-/** Removal comes first, so a name in both ends up set (envoy 5.1). */
-export interface HeaderChanges {
-  readonly remove: readonly string[];
-  readonly set: readonly HeaderChange[];
-}
-
-/** What a pick writes into dynamic metadata (envoy 6.6): namespace `envoy.lb`, and `picker` for all that is not routing. */
-export interface PickMetadata {
-  readonly destination: string;
-  readonly strict: boolean;
-  readonly pickId: string;
-  /** Data-parallel rank that the body names, null for none. */
-  readonly rank: number | null;
-  /** Value of `x-smg-decision`, null for none. */
-  readonly decision: string | null;
-}
-
 /** The answer to one message. */
 export interface PhaseAnswer {
   readonly phase: Phase;
@@ -75,13 +55,4 @@ export interface PhaseAnswer {
   readonly askForBody: boolean;
   /** Replaces the body of a buffered body message (envoy 5.2), null when it goes on as it is. */
   readonly body: Buffer | null;
-}
-
-/** An answer to the client instead of one from a worker. */
-export interface ImmediateAnswer {
-  readonly status: number;
-  readonly headers: readonly HeaderChange[];
-  readonly body: string;
-  /** Becomes the response code detail in Envoy's access log. */
-  readonly details: string;
 }

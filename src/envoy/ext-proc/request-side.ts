@@ -2,16 +2,18 @@ import type { Answer, BodyBytes, BodyPlan, PickAnswer, StreamFacts } from '../..
 import { bodyKindOf } from '../../request/body-kind.ts';
 import type { RequestHead } from '../../request/request-head.ts';
 import { DESTINATION_KEY } from '../names.ts';
+import { type AnswerTaker, Decider } from '../pick/decider.ts';
+import type { HeadView } from '../pick/head-view.ts';
+import { changesOfPick, type HeaderChanges, removals } from '../pick/header-changes.ts';
+import type { PickMetadata } from '../pick/pick-metadata.ts';
+import { immediateOf } from '../pick/refusal.ts';
+import { AttributeHead } from './attribute-head.ts';
 import { canGiveBody } from './body-reach.ts';
 import { CONTINUE, encodeAnswer, encodeImmediate } from './codec.ts';
-import { type AnswerTaker, Decider } from './decider.ts';
 import { Echo } from './echo.ts';
-import { AttributeHead, type HeadView } from './head-view.ts';
-import { changesOfPick, removals } from './header-changes.ts';
 import { HeldBody } from './held-body.ts';
-import type { HeaderChanges, Incoming, Phase, PickMetadata, Protocol } from './message.ts';
+import type { Incoming, Phase, Protocol } from './message.ts';
 import type { Outlet } from './outlet.ts';
-import { immediateOf } from './refusal.ts';
 import type { ExtProcSettings } from './settings.ts';
 
 /**

@@ -1,9 +1,10 @@
 import type { PickAnswer } from '../../picker/answer.ts';
 import { DECISION_HEADER, ERROR_CODE_HEADER, STAMP_HEADER } from '../names.ts';
+import type { HeaderChange } from '../pick/header-changes.ts';
+import { isSafeHeaderValue } from '../pick/header-safety.ts';
 import { CONTINUE, encodeAnswer } from './codec.ts';
 import { Echo } from './echo.ts';
-import { isSafeHeaderValue } from './header-safety.ts';
-import type { HeaderChange, Incoming, Protocol } from './message.ts';
+import type { Incoming, Protocol } from './message.ts';
 import type { Outlet } from './outlet.ts';
 import { codeDetails, servedAddress, triedAddress } from './served-address.ts';
 import type { ExtProcSettings } from './settings.ts';

@@ -1,8 +1,8 @@
 import type { StreamFacts } from '../../picker/answer.ts';
 import type { Call, CallHandler } from '../../transport/transport.ts';
 import { ENVOY_MARK } from '../names.ts';
+import { periodicLogMs } from '../pick/envoy-mark.ts';
 import { decode } from './codec.ts';
-import { periodicLogMs } from './envoy-mark.ts';
 import type { Incoming, Phase, Protocol } from './message.ts';
 import { RequestSide, type RequestStream } from './request-side.ts';
 import { ResponseSide } from './response-side.ts';

@@ -1,8 +1,8 @@
 import type { ExtProcObserver } from './observer.ts';
-import type { RequestPicker } from './request-picker.ts';
+import type { StreamPicker } from './stream-picker.ts';
 
 export interface ExtProcOptions {
-  readonly picker: RequestPicker;
+  readonly picker: StreamPicker;
   readonly observer: ExtProcObserver;
   /**
    * Header that carries the destination to gateways that read no metadata (decisions 21): a lower-case name, empty for

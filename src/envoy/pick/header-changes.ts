@@ -2,8 +2,18 @@ import type { PickAnswer } from '../../picker/answer.ts';
 import { CONTROL_HEADERS, DESTINATION_KEY, PROTOCOL_SERVED_KEY } from '../names.ts';
 import type { HeadView } from './head-view.ts';
 import { isSafeHeaderValue } from './header-safety.ts';
-import type { HeaderChange, HeaderChanges } from './message.ts';
-import type { ExtProcObserver } from './observer.ts';
+import type { PickObserver } from './pick-observer.ts';
+
+export interface HeaderChange {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Removal comes first, so a name in both ends up set (envoy 5.1). */
+export interface HeaderChanges {
+  readonly remove: readonly string[];
+  readonly set: readonly HeaderChange[];
+}
 
 /** What the client may not say, nor a worker hear from it. */
 const REMOVED_HEADERS = [...CONTROL_HEADERS, DESTINATION_KEY, PROTOCOL_SERVED_KEY, `${DESTINATION_KEY}-subset`];
@@ -34,7 +44,7 @@ export function changesOfPick(
   base: HeaderChanges | null,
   destinationHeader: string,
   bodyReplaced: boolean,
-  observer: ExtProcObserver,
+  observer: PickObserver,
 ): HeaderChanges | null {
   const { maxRetries } = pick;
   if (pick.requestId === null && maxRetries === null && destinationHeader === '' && !bodyReplaced) return base;
@@ -48,7 +58,7 @@ export function changesOfPick(
   return set.length === 0 ? base : { remove, set };
 }
 
-function add(set: HeaderChange[], name: string, value: string, observer: ExtProcObserver): void {
+function add(set: HeaderChange[], name: string, value: string, observer: PickObserver): void {
   if (isSafeHeaderValue(value)) set.push({ name, value });
   else observer.headerLeftOut(name);
 }

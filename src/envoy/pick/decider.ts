@@ -1,6 +1,6 @@
 import type { Answer, BodyBytes, StreamFacts } from '../../picker/answer.ts';
 import type { RequestHead } from '../../request/request-head.ts';
-import type { ExtProcObserver } from './observer.ts';
+import type { PickObserver } from './pick-observer.ts';
 import type { RequestPicker } from './request-picker.ts';
 
 const PASS: Answer = { kind: 'pass' };
@@ -16,12 +16,12 @@ export interface AnswerTaker {
  */
 export class Decider {
   readonly #picker: RequestPicker;
-  readonly #observer: ExtProcObserver;
+  readonly #observer: PickObserver;
   readonly #timeoutMs: number;
   readonly #taker: AnswerTaker;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(picker: RequestPicker, observer: ExtProcObserver, timeoutMs: number, taker: AnswerTaker) {
+  constructor(picker: RequestPicker, observer: PickObserver, timeoutMs: number, taker: AnswerTaker) {
     this.#picker = picker;
     this.#observer = observer;
     this.#timeoutMs = timeoutMs;
