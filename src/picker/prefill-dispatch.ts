@@ -1,0 +1,56 @@
+/** The port to what sends the prefill part of a request, under prefill/decode disaggregation (policies 4, decisions 27). */
+import type { EndpointKind } from '../request/endpoint.ts';
+import type { JsonScan } from '../request/json-scanner.ts';
+import type { RequestHead } from '../request/request-head.ts';
+import type { Worker } from '../workers/worker.ts';
+import type { RefusalAnswer } from './answer.ts';
+
+/** A request that is placed on both legs. */
+export interface PrefillOrder {
+  readonly head: RequestHead;
+  readonly endpoint: EndpointKind;
+  /** The members of its body; null where the body could not be read whole. */
+  readonly body: JsonScan | null;
+  /** Canonical model to write into both bodies; null where the client's word stands. */
+  readonly model: string | null;
+  /** Sent on as `x-request-id`. */
+  readonly requestId: string;
+  readonly prefill: Worker;
+  readonly decode: Worker;
+}
+
+/** What the decode leg needs of the prefill leg. */
+export interface Handoff {
+  readonly kind: 'handoff';
+  /** Body of the decode leg; null when the client's own goes on. */
+  readonly body: Buffer | null;
+  /** `x-prefiller-host-port`, null without one: a sidecar beside the decode worker sends the prefill then. */
+  readonly prefillHeader: string | null;
+  /** The body serves one decode worker once: Envoy may not send it to another. */
+  readonly once: boolean;
+}
+
+/** The prefill leg failed: what the client is told. */
+export interface PrefillFailure {
+  readonly kind: 'failed';
+  readonly status: number;
+  readonly code: RefusalAnswer['code'];
+  readonly message: string;
+}
+
+/** A prefill under way. */
+export interface PrefillRun {
+  /** Longest wait for `handoff`, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Never rejects. Comes as soon as the decode leg may begin. */
+  readonly handoff: Promise<Handoff | PrefillFailure>;
+  /** The part of the prefill worker is over, whatever came of it: its in-flight count can go. Never rejects. */
+  readonly done: Promise<void>;
+  /** The client left. */
+  cancel(): void;
+}
+
+export interface PrefillDispatch {
+  /** At once where nothing has to be waited for, else a run. */
+  start(order: PrefillOrder): Handoff | PrefillFailure | PrefillRun;
+}
