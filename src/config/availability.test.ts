@@ -23,7 +23,6 @@ const REFUSED: readonly string[] = [
   '--pd-pairing-mode strict',
   '--pd-dispatch header',
   '--strict-forward-allowlist',
-  '--test-endpoint-selection',
   '--tls-cert-path c --tls-key-path k',
   '--tls-key-path k --tls-cert-path c',
   '--tls-client-ca-path a --tls-cert-path c --tls-key-path k',

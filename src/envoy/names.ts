@@ -32,6 +32,10 @@ export const ATTEMPT_LOG_NAME = 'picker-attempts';
 /** The same under the name of the Endpoint Picker Protocol (endpoint-picker-protocol 5). */
 export const PROTOCOL_SERVED_KEY = `${DESTINATION_KEY}-served`;
 
+/** Where a data plane says which endpoints a request may use (endpoint-picker-protocol 2). */
+export const SUBSET_NAMESPACE = 'envoy.lb.subset_hint';
+export const SUBSET_KEY = `${DESTINATION_KEY}-subset`;
+
 /** gRPC metadata by which our generated configuration makes itself known on every call. */
 export const ENVOY_MARK = 'x-smg-envoy';
 /** What it says: `periodic=SECONDS`, the interval of the access log's periodic entries. */

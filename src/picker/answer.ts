@@ -1,4 +1,5 @@
 import type { BodyReason } from '../routing/body-reason.ts';
+import type { Eligibility } from '../routing/eligibility.ts';
 import type { RefusalCode } from '../telemetry/own-metrics.ts';
 
 /** Whether a request must be read beyond its headers, and why or why not. */
@@ -20,6 +21,8 @@ export interface StreamFacts {
   readonly periodicLogMs: number;
   /** True on streams of the Endpoint Picker Protocol (full duplex), which has statuses of its own for refusals. */
   readonly endpointPicker: boolean;
+  /** The workers that the data plane allows for this request (endpoint-picker-protocol 2); null: all. */
+  readonly subset: Eligibility | null;
 }
 
 /** The request is placed: what Envoy must be told. */

@@ -29,6 +29,7 @@ import type { Answer, BodyBytes, BodyPlan, PassAnswer, StreamFacts } from './ans
 import { contentLength } from './content-length.ts';
 import { logDecision } from './decision-log.ts';
 import { destinationOf } from './destination.ts';
+import { placeSelection, selectionOf } from './endpoint-selection.ts';
 import type { PickCounters } from './pick-counters.ts';
 import type { PickIds } from './pick-ids.ts';
 import type { ErrorStyle } from './refusals.ts';
@@ -51,6 +52,8 @@ export interface PickerConfig {
   /** Null: by stream (decisions 13). */
   readonly errorStyle: ErrorStyle | null;
   readonly decisionHeader: boolean;
+  /** Requests may name their endpoints by the header of the gateways' conformance tests (decisions 43). */
+  readonly testEndpointSelection: boolean;
   /** `retry-after` of a request that is shed: the time to the next load reports, in whole seconds (sticky-sessions 7.2). */
   readonly shedRetryAfterSecs: number;
   /** Further names of models, each with the model it stands for (policies 2.4). */
@@ -116,6 +119,7 @@ export class Picker {
   plan(head: RequestHead): BodyPlan {
     const kind = bodyKindOf(head);
     if (kind === 'none' || kind === 'tunnel') return NO_BODY;
+    if (this.#selectionOf(head) !== null) return HEADERS_SUFFICE;
     const endpoint = endpointOf(head.path);
     if (kind === 'opaque' || !endpoint.isJson) return NOT_JSON;
     if (contentLength(head) > this.#config.maxPayloadBytes) return HEADERS_SUFFICE;
@@ -221,11 +225,10 @@ export class Picker {
     now: number,
     commits: number,
   ): Answer | Promise<Answer> {
-    const { fleet, pins, random } = this.#parts;
-    const snapshot = fleet.current;
-    const outcome = this.#strictlyKnown(this.#config.router.decide(request, snapshot, now, random));
+    const { fleet, pins } = this.#parts;
+    const outcome = this.#strictlyKnown(this.#decide(request, facts, now));
     if (outcome.kind === 'refused') {
-      if (this.#isPremature(outcome, request.head)) return this.#pass('not_settled');
+      if (facts.subset === null && this.#isPremature(outcome, request.head)) return this.#pass('not_settled');
       this.#parts.counters.outcome(outcome, endpointLabel(request.head.path), request.streaming);
       this.#parts.counters.refused(outcome.reason);
       const style = this.#config.errorStyle ?? (facts.endpointPicker ? 'epp' : 'smg');
@@ -250,9 +253,21 @@ export class Picker {
     });
   }
 
+  #decide(request: ReadRequest, { subset }: StreamFacts, now: number): Outcome {
+    const { fleet, random } = this.#parts;
+    const { router } = this.#config;
+    const selection = this.#selectionOf(request.head);
+    if (selection === null) return router.decide(request, fleet.current, now, random, subset);
+    return placeSelection(selection, fleet.current, router.policies.standard.name, request.model);
+  }
+
+  #selectionOf(head: RequestHead): readonly string[] | null {
+    return this.#config.testEndpointSelection ? selectionOf(head) : null;
+  }
+
   /**
    * Just after a start, that nobody can serve is no fact: Envoy may know workers from before and finds one that answers.
-   * A strict target stays one: nobody else may serve it.
+   * A strict target stays one: nobody else may serve it. So does a subset, which Envoy's own choice would leave.
    */
   #isPremature({ reason, policy }: Refusal, head: RequestHead): boolean {
     const { fleet } = this.#parts;
@@ -297,7 +312,7 @@ export class Picker {
       pickId,
       destination: destinationOf(decision),
       strict: decision.strict,
-      maxRetries: this.#maxRetries(decision, rank),
+      maxRetries: this.#maxRetries(decision, rank, facts),
       rank,
       requestId: requestIdToSet,
       decisionHeader: this.#config.decisionHeader ? decisionText(decision) : null,
@@ -314,10 +329,11 @@ export class Picker {
     return body;
   }
 
-  /** What Envoy draws after the list may be an engine that lacks the rank in the body. */
-  #maxRetries({ strict, fallbacks }: Decision, rank: number | null): number | null {
+  /** What Envoy draws after the list may stand outside the subset, or be an engine that lacks the rank in the body. */
+  #maxRetries({ strict, fallbacks }: Decision, rank: number | null, { subset }: StreamFacts): number | null {
     if (strict) return 0;
-    if (rank === null || this.#parts.fleet.current.hasEverywhere(rank)) return null;
+    const anybody = rank === null || this.#parts.fleet.current.hasEverywhere(rank);
+    if (anybody && subset === null) return null;
     return Math.min(fallbacks.length, this.#config.routeRetries);
   }
 

@@ -31,6 +31,7 @@ export function pickerConfigOf(settings: Settings, pins: PinStore, policies: Mod
     requestIdHeaders: settings.requestIdHeaders,
     errorStyle: settings.errorStyle,
     decisionHeader: settings.decisionHeader,
+    testEndpointSelection: settings.testEndpointSelection,
     shedRetryAfterSecs: settings.loadMonitorInterval,
     routeRetries: Math.max(0, settings.retryMaxRetries - 1),
     modelAliases: new Map(settings.modelAlias.map(aliasAndModel)),

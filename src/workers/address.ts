@@ -13,8 +13,13 @@ export function isIpLiteral(host: string): boolean {
  */
 export function canonicalAddress(ip: string, port: number): string {
   if (isIPv4(ip)) return `${ip}:${port}`;
-  if (isIPv6(ip) && !ip.includes('%')) return `[${compressIpv6(ip)}]:${port}`;
-  return '';
+  const bracketed = canonicalIpv6(ip);
+  return bracketed === '' ? '' : `${bracketed}:${port}`;
+}
+
+/** An IPv6 address as Envoy writes it before a port; empty for anything else, such as one with a zone. */
+export function canonicalIpv6(ip: string): string {
+  return isIPv6(ip) && !ip.includes('%') ? `[${compressIpv6(ip)}]` : '';
 }
 
 /** Splits what `canonicalAddress` made; undefined for an empty or foreign text. */

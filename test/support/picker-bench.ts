@@ -23,7 +23,7 @@ import { type HeadParts, headOf } from './head.ts';
 import { specOf } from './registry-bench.ts';
 import { type KeyParts, keyRules, modelPolicies, policyOptions, ROUTER_DEFAULTS } from './routing.ts';
 
-export const FACTS: StreamFacts = { periodicLogMs: 10_000, endpointPicker: false };
+export const FACTS: StreamFacts = { periodicLogMs: 10_000, endpointPicker: false, subset: null };
 
 export interface PickerBenchOptions {
   readonly policy?: PolicyName;
@@ -79,6 +79,7 @@ export class PickerBench {
       requestIdHeaders: SETTINGS.requestIdHeaders.default,
       errorStyle: null,
       decisionHeader: false,
+      testEndpointSelection: false,
       shedRetryAfterSecs: 10,
       modelAliases: new Map(),
       routeRetries: 4,

@@ -125,10 +125,11 @@ export const REQUEST_SETTINGS = {
     help: 'pass only the headers to workers that SMG passes',
     ...REQUESTS,
   }),
-  testEndpointSelection: later({
+  testEndpointSelection: available({
     type: bool(),
     default: false,
-    help: 'obey the endpoint header of the gateways’ conformance tests',
+    help: 'obey the endpoint header of the gateways’ conformance tests; anybody can then choose a worker',
     ...REQUESTS,
+    reload: 'restart',
   }),
 } as const;

@@ -1,7 +1,9 @@
 import type { StreamFacts } from '../../picker/answer.ts';
+import type { SubsetHint } from '../../picker/subset-hint.ts';
 import type { Call, CallHandler } from '../../transport/transport.ts';
 import { ENVOY_MARK } from '../names.ts';
 import { periodicLogMs } from '../pick/envoy-mark.ts';
+import { subsetIn } from '../pick/subset-in-metadata.ts';
 import { decode } from './codec.ts';
 import type { Incoming, Phase, Protocol } from './message.ts';
 import { RequestSide, type RequestStream } from './request-side.ts';
@@ -25,7 +27,8 @@ export class Session implements CallHandler, RequestStream {
   readonly #response: ResponseSide;
   readonly #waiting: Incoming[] = [];
   #protocol: Protocol | null = null;
-  #facts: StreamFacts | null = null;
+  /** Whichever message brings it first. */
+  #subset: SubsetHint | null = null;
   #responseBegan = false;
   /** True when no answer may go out any more. */
   #over = false;
@@ -48,11 +51,11 @@ export class Session implements CallHandler, RequestStream {
   }
 
   get facts(): StreamFacts {
-    this.#facts ??= {
+    return {
       periodicLogMs: this.#periodicLogMs,
       endpointPicker: this.protocol.requestBodyMode === 'full_duplex',
+      subset: this.#subset,
     };
-    return this.#facts;
   }
 
   message(bytes: Buffer): void {
@@ -109,6 +112,7 @@ export class Session implements CallHandler, RequestStream {
   }
 
   #handle(message: Incoming): void {
+    this.#subset ??= subsetIn(message.metadata);
     switch (message.phase) {
       case 'request_headers':
         this.#request.headers(message);

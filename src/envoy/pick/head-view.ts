@@ -45,11 +45,11 @@ export class HeadView implements RequestHead {
     return undefined;
   }
 
-  /** Those of `names` that are present, each once. */
-  present(names: ReadonlySet<string>): readonly string[] {
+  /** Those that are present of `names`, and of all names that begin with `prefix`; each once. */
+  present(names: ReadonlySet<string>, prefix: string): readonly string[] {
     let found: string[] | null = null;
     for (const { key } of this.#entries) {
-      if (key === undefined || !names.has(key)) continue;
+      if (key === undefined || !(names.has(key) || key.startsWith(prefix))) continue;
       if (found === null) found = [key];
       else if (!found.includes(key)) found.push(key);
     }

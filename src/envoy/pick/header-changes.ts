@@ -1,5 +1,5 @@
 import type { PickAnswer } from '../../picker/answer.ts';
-import { CONTROL_HEADERS, DESTINATION_KEY, PROTOCOL_SERVED_KEY } from '../names.ts';
+import { CONTROL_HEADERS, DESTINATION_KEY } from '../names.ts';
 import type { HeadView } from './head-view.ts';
 import { isSafeHeaderValue } from './header-safety.ts';
 import type { PickObserver } from './pick-observer.ts';
@@ -15,21 +15,21 @@ export interface HeaderChanges {
   readonly set: readonly HeaderChange[];
 }
 
-/** What the client may not say, nor a worker hear from it. */
-const REMOVED_HEADERS = [...CONTROL_HEADERS, DESTINATION_KEY, PROTOCOL_SERVED_KEY, `${DESTINATION_KEY}-subset`];
-
-/** Headers that never reach a worker as the client sent them (decisions 15, endpoint-picker-protocol P8). */
+/** Headers that never reach a worker as the client sent them (decisions 15), besides `x-gateway-destination-endpoint*`. */
 export function controlHeaders(destinationHeader: string): ReadonlySet<string> {
-  const names = new Set<string>(REMOVED_HEADERS);
+  const names = new Set<string>(CONTROL_HEADERS);
   if (destinationHeader !== '') names.add(destinationHeader);
   return names;
 }
 
 const NO_CHANGES: HeaderChanges = { remove: [], set: [] };
 
-/** Removal of the control headers that a request carries; null when it carries none, which is the rule. */
+/**
+ * Removal of the control headers that a request carries, and of all that name endpoints (endpoint-picker-protocol P8); null
+ * when it carries none, which is the rule.
+ */
 export function removals(head: HeadView, control: ReadonlySet<string>): HeaderChanges | null {
-  const remove = head.present(control);
+  const remove = head.present(control, DESTINATION_KEY);
   return remove.length === 0 ? null : { remove, set: NO_CHANGES.set };
 }
 
