@@ -5,7 +5,8 @@ import { type BreakerRules, NEVER_OPENS } from '../workers/breaker.ts';
 import type { HealthSettings } from '../workers/health-settings.ts';
 import type { LoadMonitorOptions } from '../workers/load/load-monitor.ts';
 import type { OverloadRule } from '../workers/load/overload.ts';
-import type { Registry, RegistryOptions } from '../workers/registry.ts';
+import type { Registry } from '../workers/registry.ts';
+import type { RegistryOptions } from '../workers/registry-options.ts';
 import { parseWorkerSpec, type WorkerSpec } from '../workers/worker-spec.ts';
 
 export function registryOptionsOf(settings: Settings): RegistryOptions {

@@ -43,15 +43,22 @@ export class Drains {
 
   /** Takes no more requests, and is settled when those in flight ended or the settle time is over. */
   beginRemoval(instance: WorkerInstance): void {
-    if (instance.drain?.kind === 'removal') return;
+    if (instance.drain?.kind === 'removal' && !instance.drain.announced) return;
     this.end(instance);
-    instance.drain = { kind: 'removal' };
+    instance.drain = { kind: 'removal', announced: false };
     const { settleMs, onSettled } = this.#options;
     const deadline = performance.now() + settleMs;
     const timer = setInterval(() => {
       if (instance.load.requests === 0 || performance.now() >= deadline) onSettled(instance);
     }, SETTLE_POLL_MS);
     this.#timers.set(instance, timer);
+  }
+
+  /** Takes no more requests from now on, and is removed when its source names it no more. */
+  announceRemoval(instance: WorkerInstance): void {
+    if (instance.drain?.kind === 'removal') return;
+    this.end(instance);
+    instance.drain = { kind: 'removal', announced: true };
   }
 
   end(instance: WorkerInstance): void {

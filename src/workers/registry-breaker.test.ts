@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { A, B, setUpRegistry, specOf } from '../../test/support/registry-bench.ts';
 import { NEVER_OPENS } from './breaker.ts';
-import type { RegistryOptions } from './registry.ts';
+import type { RegistryOptions } from './registry-options.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { A, B, C, setUpRegistry, specOf } from '../../test/support/registry-bench.ts';
-import type { RegistryOptions } from './registry.ts';
+import type { RegistryOptions } from './registry-options.ts';
 
 function setUp(options: RegistryOptions = {}) {
   const bench = setUpRegistry({ dpAware: true, ...options });

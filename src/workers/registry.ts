@@ -7,26 +7,14 @@ import { type FleetObserver, SILENT_OBSERVER } from './fleet-observer.ts';
 import { FleetSnapshot } from './fleet-snapshot.ts';
 import { InstanceTable } from './instance-table.ts';
 import { rankSpecs } from './ranks.ts';
+import type { RegistryOptions } from './registry-options.ts';
 import type { WorkerSnapshot } from './snapshot.ts';
 import type { JudgedSource } from './snapshot-source.ts';
+import { declared, type Incarnation, type SourcedWorker } from './sourced-worker.ts';
 import { afterProbe, type HealthThresholds, PENDING } from './status-machine.ts';
 import type { BreakerState, Worker, WorkerSource, WorkerStatus } from './worker.ts';
 import { type ProbeReport, WorkerInstance } from './worker-instance.ts';
 import type { WorkerSpec } from './worker-spec.ts';
-
-export interface RegistryOptions {
-  /** `--drain-settle-secs`, in milliseconds: longest wait of a removal for requests in flight. */
-  readonly drainSettleMs?: number;
-  /** `--drain-deadline-secs`, in milliseconds: longest life of pins on a draining worker. */
-  readonly drainDeadlineMs?: number;
-  /** `--remove-unhealthy-workers`. */
-  readonly removeFailed?: boolean;
-  readonly observer?: FleetObserver;
-  /** `--cb-*` */
-  readonly breaker?: BreakerRules;
-  /** `--dp-aware`: the engine of a worker without a declared rank says whether it is one worker or one for each rank. */
-  readonly dpAware?: boolean;
-}
 
 /**
  * Owner of the fleet. Every change makes a new snapshot before the call returns.
@@ -107,7 +95,7 @@ export class Registry implements JudgedSource {
   add(spec: WorkerSpec, source: WorkerSource): AddOutcome {
     const existing = this.#instances.overlapping(spec.url);
     if (existing !== undefined) return { kind: 'exists', worker: existing.worker };
-    const instance = this.#register(spec, source);
+    const instance = this.#register(declared(spec), source);
     this.#publish();
     return { kind: 'added', worker: instance.worker };
   }
@@ -155,15 +143,28 @@ export class Registry implements JudgedSource {
 
   /** Makes the workers of one source what `specs` says, with one snapshot. Workers of other sources stay as they are. */
   replaceSource(source: WorkerSource, specs: readonly WorkerSpec[]): SourceChanges {
+    return this.followSource(source, specs.map(declared));
+  }
+
+  /** The same for a source that also tells how its workers do. One that is not up is not taken in, but kept. */
+  followSource(source: WorkerSource, workers: readonly SourcedWorker[]): SourceChanges {
     const added: string[] = [];
     const updated: string[] = [];
     const removed: string[] = [];
     const conflicts: string[] = [];
     const wanted = new Set<WorkerInstance>();
-    for (const spec of specs) {
-      const [first] = this.#instances.declared(spec.url.id);
+    for (const worker of workers) {
+      const { spec } = worker;
+      let [first] = this.#instances.declared(spec.url.id);
+      if (first?.source === source && first.incarnation !== worker.incarnation && !wanted.has(first)) {
+        // Whoever it was is gone, and what was in flight there with it.
+        for (const instance of this.#instances.declared(spec.url.id)) this.#forget(instance);
+        removed.push(spec.url.id);
+        first = undefined;
+      }
       if (first === undefined && this.#instances.overlapping(spec.url) === undefined) {
-        wanted.add(this.#register(spec, source));
+        if (worker.state !== 'up') continue;
+        wanted.add(this.#register(worker, source));
         added.push(spec.url.id);
       } else if (first === undefined || first.source !== source || wanted.has(first)) {
         conflicts.push(spec.url.id);
@@ -172,11 +173,11 @@ export class Registry implements JudgedSource {
         const { created, kept } = first.asksRanks ? this.#fit(spec, first) : { created: [], kept: [first] };
         for (const instance of [...created, ...kept]) wanted.add(instance);
         added.push(...created.map((instance) => instance.id));
-        updated.push(...kept.filter((instance) => this.#keep(instance, spec)).map((instance) => instance.id));
+        updated.push(...kept.filter((instance) => this.#keep(instance, worker)).map((instance) => instance.id));
       }
     }
     for (const instance of [...this.#instances.all]) {
-      if (instance.source !== source || wanted.has(instance) || instance.drain?.kind === 'removal') continue;
+      if (instance.source !== source || wanted.has(instance) || instance.isBeingRemoved) continue;
       this.#beginRemoval(instance);
       removed.push(instance.id);
     }
@@ -273,12 +274,12 @@ export class Registry implements JudgedSource {
     return this.#instances.holds(instance);
   }
 
-  #register(spec: WorkerSpec, source: WorkerSource): WorkerInstance {
-    return this.#create(spec, source, this.dpAware && spec.url.rank === null);
+  #register(worker: SourcedWorker, source: WorkerSource): WorkerInstance {
+    return this.#create(worker, source, this.dpAware && worker.spec.url.rank === null);
   }
 
-  #create(spec: WorkerSpec, source: WorkerSource, asksRanks: boolean): WorkerInstance {
-    const instance = new WorkerInstance(spec, source, this.#breakerRules, asksRanks);
+  #create(worker: Incarnation, source: WorkerSource, asksRanks: boolean): WorkerInstance {
+    const instance = new WorkerInstance(worker, source, this.#breakerRules, asksRanks);
     this.#instances.add(instance);
     this.#observer.added(instance.worker);
     return instance;
@@ -286,7 +287,7 @@ export class Registry implements JudgedSource {
 
   /** Makes the workers of a declared engine those of its present ranks. `first`: one of them, which new ones take after. */
   #fit(spec: WorkerSpec, first: WorkerInstance): { created: WorkerInstance[]; kept: WorkerInstance[] } {
-    const { source, dpSize, drain, declaredId } = first;
+    const { source, dpSize, drain, declaredId, unready, incarnation } = first;
     const members = this.#instances.declared(declaredId);
     const created: WorkerInstance[] = [];
     const kept: WorkerInstance[] = [];
@@ -295,14 +296,16 @@ export class Registry implements JudgedSource {
       const there = this.#instances.get(each.url.id);
       // A rank that was declared by itself stays so.
       if (there !== undefined && there.declaredId !== declaredId) continue;
-      const instance = there ?? this.#create(each, source, true);
+      const instance = there ?? this.#create({ spec: each, incarnation }, source, true);
       instance.dpSize = dpSize;
+      if (there === undefined) instance.unready = unready;
       (there === undefined ? created : kept).push(instance);
       next.push(instance);
     }
     this.#instances.rearrange(members, next);
     for (const instance of created) {
       if (drain?.kind === 'soft') this.#drains.beginSoft(instance);
+      else if (drain?.announced === true) this.#drains.announceRemoval(instance);
       this.#refresh(instance);
     }
     for (const member of members) if (!next.includes(member)) this.#beginRemoval(member);
@@ -324,10 +327,15 @@ export class Registry implements JudgedSource {
   }
 
   /** A source names a worker again: takes back its removal, takes over what changed. True when anything did. */
-  #keep(instance: WorkerInstance, spec: WorkerSpec): boolean {
+  #keep(instance: WorkerInstance, { spec, state }: SourcedWorker): boolean {
     const leaving = instance.drain?.kind === 'removal';
-    if (leaving) this.#drains.end(instance);
-    else if (isDeepStrictEqual(instance.spec, { ...spec, url: instance.spec.url })) return false;
+    const unready = state === 'unready';
+    const sameState = leaving === (state === 'leaving') && instance.unready === unready;
+    if (sameState && isDeepStrictEqual(instance.spec, { ...spec, url: instance.spec.url })) return false;
+    if (state === 'leaving') this.#drains.announceRemoval(instance);
+    else if (leaving) this.#drains.end(instance);
+    if (instance.unready && !unready) instance.comeBack();
+    instance.unready = unready;
     this.#redeclare(instance, spec);
     return true;
   }
@@ -335,7 +343,7 @@ export class Registry implements JudgedSource {
   /** @param spec of the worker, or of the engine of which it is a rank */
   #redeclare(instance: WorkerInstance, spec: WorkerSpec): void {
     // A worker whose declared models are withdrawn has to be asked; an answer it gave before would be old.
-    if (instance.spec.models.length > 0 && spec.models.length === 0) instance.answeredModels = null;
+    if (!instance.asksModels && spec.models.length === 0) instance.answeredModels = null;
     instance.spec = { ...spec, url: instance.spec.url };
     this.#refresh(instance);
   }

@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { Breaker, type BreakerRules } from './breaker.ts';
 import { EngineLoadRecord } from './engine-load.ts';
 import { LoadCounter } from './load-counter.ts';
+import type { Incarnation } from './sourced-worker.ts';
 import { type HealthState, PENDING, READY } from './status-machine.ts';
-import type { Worker, WorkerSource } from './worker.ts';
+import type { Worker, WorkerSource, WorkerStatus } from './worker.ts';
 import type { WorkerSpec } from './worker-spec.ts';
 import { rankId } from './worker-url.ts';
 
@@ -19,9 +20,11 @@ export interface ProbeReport {
 
 /**
  * How a worker leaves the fleet (decisions 40): `soft` keeps the pins until its deadline, `removal` ends with the worker
- * gone.
+ * gone. A removal is `announced` while its source still names it as leaving.
  */
-export type Drain = { readonly kind: 'soft'; readonly pinsKept: boolean } | { readonly kind: 'removal' };
+export type Drain =
+  | { readonly kind: 'soft'; readonly pinsKept: boolean }
+  | { readonly kind: 'removal'; readonly announced: boolean };
 
 /**
  * One registration of a worker: everything known of it that changes. Written by the registry only. A worker that leaves
@@ -31,6 +34,8 @@ export class WorkerInstance {
   readonly id: string;
   readonly load = new LoadCounter();
   readonly engine = new EngineLoadRecord();
+  /** See `Incarnation`. */
+  readonly incarnation: string;
   /** Its engine says how many data-parallel ranks it has, and so whether the worker is one of them (`--dp-aware`). */
   readonly asksRanks: boolean;
   /** Ranks of its engine; null until it was asked. */
@@ -44,12 +49,15 @@ export class WorkerInstance {
   drain: Drain | null = null;
   breaker: Breaker;
   overloaded = false;
+  /** Its source says that it takes no requests now, whatever probes say. */
+  unready = false;
   lastProbe: ProbeReport | null = null;
   readonly #breakerRules: BreakerRules;
   #worker: Worker;
 
-  constructor(spec: WorkerSpec, source: WorkerSource, breakerRules: BreakerRules, asksRanks = false) {
+  constructor({ spec, incarnation }: Incarnation, source: WorkerSource, breakerRules: BreakerRules, asksRanks = false) {
     this.id = spec.url.id;
+    this.incarnation = incarnation;
     this.asksRanks = asksRanks;
     this.spec = spec;
     this.source = source;
@@ -75,8 +83,18 @@ export class WorkerInstance {
     return this.asksRanks && this.dpSize === null;
   }
 
+  /** The engine is to say which models it has. */
+  get asksModels(): boolean {
+    return this.spec.models.length === 0 || this.spec.modelsBeside;
+  }
+
+  /** On its way out, with nothing to wait for but its requests. */
+  get isBeingRemoved(): boolean {
+    return this.drain?.kind === 'removal' && !this.drain.announced;
+  }
+
   get modelsKnown(): boolean {
-    return this.spec.models.length > 0 || this.answeredModels !== null;
+    return !this.asksModels || this.answeredModels !== null;
   }
 
   /** Brings `worker` up to date; false when readers would see no difference. */
@@ -92,6 +110,13 @@ export class WorkerInstance {
     this.breaker = new Breaker(this.#breakerRules);
   }
 
+  /** Its source has seen it come back: if probes had lost it, they begin anew, and it may be another engine. */
+  comeBack(): void {
+    if (this.health.status === 'ready') return;
+    this.health = PENDING;
+    this.answeredModels = null;
+  }
+
   /** Ready without probes: health checks are off for it. */
   assumeReady(): void {
     this.health = READY;
@@ -102,7 +127,8 @@ export class WorkerInstance {
     const { overloaded } = this;
     const { base, rank } = spec.url;
     const breaker = this.breaker.state;
-    const able = this.health.status === 'ready' && address !== '' && breaker !== 'open' && !overloaded;
+    const status = this.#status();
+    const able = this.health.status === 'ready' && !this.unready && address !== '' && breaker !== 'open' && !overloaded;
     return {
       id: this.id,
       url: base,
@@ -111,8 +137,8 @@ export class WorkerInstance {
       name: rankId(spec.name ?? base, rank),
       type: spec.workerType,
       source: this.source,
-      models: spec.models.length > 0 ? spec.models : (this.answeredModels ?? []),
-      status: drain === null ? this.health.status : 'draining',
+      models: this.#models(),
+      status,
       address,
       breaker,
       overloaded,
@@ -124,5 +150,17 @@ export class WorkerInstance {
       cost: spec.cost,
       labels: spec.labels,
     };
+  }
+
+  #status(): WorkerStatus {
+    if (this.drain !== null) return 'draining';
+    return this.unready && this.health.status === 'ready' ? 'not_ready' : this.health.status;
+  }
+
+  #models(): readonly string[] {
+    const { models } = this.spec;
+    const answered = this.asksModels ? (this.answeredModels ?? []) : [];
+    if (models.length === 0) return answered;
+    return answered.length === 0 ? models : [...new Set([...models, ...answered])];
   }
 }

@@ -11,6 +11,8 @@ export interface WorkerSpec {
   readonly name: string | null;
   /** Declared model ids, each once; empty: to be asked from the worker. */
   readonly models: readonly string[];
+  /** The models that the worker lists are served beside the declared ones. */
+  readonly modelsBeside: boolean;
   readonly workerType: WorkerType;
   readonly runtimeType: string | null;
   readonly bootstrapPort: number | null;
@@ -145,6 +147,7 @@ export function plainSpec(url: WorkerUrl): WorkerSpec {
     url,
     name: null,
     models: [],
+    modelsBeside: false,
     workerType: 'regular',
     runtimeType: null,
     bootstrapPort: null,
@@ -164,6 +167,8 @@ function merge(current: WorkerSpec, patch: Patch): WorkerSpec {
     url: current.url,
     name: choose(patch.name, current.name, cleared.name),
     models: choose(patch.models && [...new Set(patch.models.map(({ id }) => id))], current.models, cleared.models),
+    // Who names models names all of them.
+    modelsBeside: current.modelsBeside && patch.models === undefined,
     workerType: choose(patch.worker_type, current.workerType, cleared.workerType),
     runtimeType: choose(patch.runtime_type, current.runtimeType, cleared.runtimeType),
     bootstrapPort: choose(patch.bootstrap_port, current.bootstrapPort, cleared.bootstrapPort),

@@ -7,7 +7,8 @@ import { MemoryPinStore } from '../../src/pins/memory-pin-store.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { startProcessMetrics } from '../../src/telemetry/process-metrics.ts';
-import { Registry, type RegistryOptions } from '../../src/workers/registry.ts';
+import { Registry } from '../../src/workers/registry.ts';
+import type { RegistryOptions } from '../../src/workers/registry-options.ts';
 import { specOf } from './registry-bench.ts';
 
 export interface AdminAnswer {

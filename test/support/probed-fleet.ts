@@ -1,7 +1,8 @@
 import { afterEach } from 'vitest';
 import { HealthChecker, type HealthCheckerOptions } from '../../src/workers/health-checker.ts';
 import { DEFAULT_HEALTH } from '../../src/workers/health-settings.ts';
-import { Registry, type RegistryOptions } from '../../src/workers/registry.ts';
+import { Registry } from '../../src/workers/registry.ts';
+import type { RegistryOptions } from '../../src/workers/registry-options.ts';
 import { specOf } from './registry-bench.ts';
 import { StubWorker } from './stub-worker.ts';
 import { until } from './until.ts';

@@ -1,5 +1,6 @@
 import { LoadCounter } from '../../src/workers/load-counter.ts';
-import { Registry, type RegistryOptions } from '../../src/workers/registry.ts';
+import { Registry } from '../../src/workers/registry.ts';
+import type { RegistryOptions } from '../../src/workers/registry-options.ts';
 import type { WorkerInstance } from '../../src/workers/worker-instance.ts';
 import { parseWorkerSpec, type WorkerSpec } from '../../src/workers/worker-spec.ts';
 
