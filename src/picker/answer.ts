@@ -21,6 +21,8 @@ export interface StreamFacts {
   readonly periodicLogMs: number;
   /** True on streams of the Endpoint Picker Protocol (full duplex), which has statuses of its own for refusals. */
   readonly endpointPicker: boolean;
+  /** Whether an answer can replace the request's body. */
+  readonly editsBody: boolean;
   /** The workers that the data plane allows for this request (endpoint-picker-protocol 2); null: all. */
   readonly subset: Eligibility | null;
 }

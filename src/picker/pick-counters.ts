@@ -12,7 +12,7 @@ import {
 import type { EndpointLabel } from '../telemetry/endpoint-label.ts';
 import type { Cell, HistogramCell } from '../telemetry/instruments.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { EditedMember, OpaqueReason, PassReason, RefusalCode } from '../telemetry/own-metrics.ts';
+import type { EditedMember, EditResult, OpaqueReason, PassReason, RefusalCode } from '../telemetry/own-metrics.ts';
 import { NO_MODEL } from '../workers/snapshot.ts';
 
 function cells<K extends string>(keys: readonly K[], find: (key: K) => Cell): Readonly<Record<K, Cell>> {
@@ -73,8 +73,8 @@ export class PickCounters {
   }
 
   /** A member that the worker has to get was written into the body, or could not be. */
-  bodyEdit(member: EditedMember, done: boolean): void {
-    this.#metrics.bodyEdits.cell(member, done ? 'done' : 'not_whole').value += 1;
+  bodyEdit(member: EditedMember, result: EditResult): void {
+    this.#metrics.bodyEdits.cell(member, result).value += 1;
   }
 
   /**

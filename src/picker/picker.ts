@@ -323,9 +323,10 @@ export class Picker {
   /** Null where the client's own body goes on. In full duplex the service holds bodies itself, up to its own limit. */
   #bodyFor({ rank }: Worker, request: ReadRequest, facts: StreamFacts): Buffer | null {
     const mostBytes = facts.endpointPicker ? Number.POSITIVE_INFINITY : this.#config.bodyEditLimitBytes;
-    const body = bodyFor(request, rank, mostBytes);
-    if (request.canonicalModel !== null) this.#parts.counters.bodyEdit('model', body !== null);
-    if (rank !== null) this.#parts.counters.bodyEdit('data_parallel_rank', body !== null);
+    const body = facts.editsBody ? bodyFor(request, rank, mostBytes) : null;
+    const result = body !== null ? 'done' : facts.editsBody ? 'not_whole' : 'read_only';
+    if (request.canonicalModel !== null) this.#parts.counters.bodyEdit('model', result);
+    if (rank !== null) this.#parts.counters.bodyEdit('data_parallel_rank', result);
     return body;
   }
 

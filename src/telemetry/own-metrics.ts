@@ -8,7 +8,7 @@ const DECISION_BUCKETS = [
 ] as const;
 const LAG_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
 
-/** Kinds of the messages that Envoy sends on an ext_proc stream. */
+/** Kinds of the messages by which Envoy asks: those of an ext_proc stream, and the one of ext_authz. */
 export const MESSAGE_KINDS = [
   'request_headers',
   'request_body',
@@ -16,10 +16,11 @@ export const MESSAGE_KINDS = [
   'response_headers',
   'response_body',
   'response_trailers',
+  'check_request',
   'unknown',
 ] as const;
 
-/** Kinds of our answers on an ext_proc stream. */
+/** Kinds of our answers: those on an ext_proc stream, and the two of ext_authz. */
 export const ANSWER_KINDS = [
   'request_headers',
   'request_body',
@@ -28,6 +29,8 @@ export const ANSWER_KINDS = [
   'response_body',
   'response_trailers',
   'immediate_response',
+  'ok_response',
+  'denied_response',
 ] as const;
 
 export const SERVICE_LABELS = ['ext_proc', 'ext_authz', 'access_log', 'eds', 'ads', 'health', 'reflection'] as const;
@@ -51,9 +54,15 @@ export type PassReason = (typeof PASS_REASONS)[number];
 export const OPAQUE_REASONS = ['empty', 'encoded', 'not_json'] as const;
 export type OpaqueReason = (typeof OPAQUE_REASONS)[number];
 
-/** Members that are written into bodies, and what came of it: none of the body, or only its beginning, was there. */
+/** Members that are written into bodies, and what came of it. */
 export const EDITED_MEMBERS = ['model', 'data_parallel_rank'] as const;
 export type EditedMember = (typeof EDITED_MEMBERS)[number];
+/**
+ * `not_whole`: none of the body, or only its beginning, was there. `read_only`: the protocol by which Envoy asked gives bodies
+ * to read, not to change.
+ */
+export const EDIT_RESULTS = ['done', 'not_whole', 'read_only'] as const;
+export type EditResult = (typeof EDIT_RESULTS)[number];
 
 /** What released a request's count (decisions 7). */
 export const RELEASE_REASONS = ['end', 'stream', 'periodic_lost', 'log_gone', 'age'] as const;
@@ -82,10 +91,10 @@ export const OWN_METRICS = {
   handlerErrors: counter('smg_envoy_handler_errors_total', 'Calls ended by a failure inside the service.', [
     label('service', SERVICE_LABELS),
   ]),
-  messages: counter('smg_envoy_messages_total', 'Messages received on ext_proc streams, by kind.', [
+  messages: counter('smg_envoy_messages_total', 'Messages by which Envoy asked for a pick, by kind; check_request is of ext_authz, the others of ext_proc.', [
     label('kind', MESSAGE_KINDS),
   ]),
-  answers: counter('smg_envoy_answers_total', 'Messages sent on ext_proc streams, by kind.', [
+  answers: counter('smg_envoy_answers_total', 'Answers to them, by kind; ok_response and denied_response are of ext_authz.', [
     label('kind', ANSWER_KINDS),
   ]),
 
@@ -111,8 +120,8 @@ export const OWN_METRICS = {
   ]),
   bodyEdits: counter(
     'smg_envoy_body_edits_total',
-    'Members that had to be written into the body of a request; not_whole where the whole of a JSON body was not at hand, or is larger than what Envoy keeps, before or after it.',
-    [label('member', EDITED_MEMBERS), label('result', ['done', 'not_whole'])],
+    'Members that had to be written into the body of a request; not_whole where the whole of a JSON body was not at hand, or is larger than what Envoy keeps, before or after it; read_only with ext_authz, which changes no bodies.',
+    [label('member', EDITED_MEMBERS), label('result', EDIT_RESULTS)],
   ),
   refusals: counter('smg_envoy_immediate_answers_total', 'Requests answered by the service itself, by error code.', [
     label('code', REFUSAL_CODES),

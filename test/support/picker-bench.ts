@@ -23,7 +23,7 @@ import { type HeadParts, headOf } from './head.ts';
 import { specOf } from './registry-bench.ts';
 import { type KeyParts, keyRules, modelPolicies, policyOptions, ROUTER_DEFAULTS } from './routing.ts';
 
-export const FACTS: StreamFacts = { periodicLogMs: 10_000, endpointPicker: false, subset: null };
+export const FACTS: StreamFacts = { periodicLogMs: 10_000, endpointPicker: false, editsBody: true, subset: null };
 
 export interface PickerBenchOptions {
   readonly policy?: PolicyName;

@@ -132,7 +132,7 @@ describe('envoy 5.1 and 6 what a pick changes', () => {
     const stream = new Stream({}, {}, mark === undefined ? {} : { 'x-smg-envoy': mark });
     stream.requestHeaders();
 
-    expect(stream.picker.asked[0]?.facts).toEqual({ periodicLogMs: ms, endpointPicker: false, subset: null });
+    expect(stream.picker.asked[0]?.facts).toEqual({ periodicLogMs: ms, endpointPicker: false, editsBody: true, subset: null });
   });
 });
 

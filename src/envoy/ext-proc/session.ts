@@ -54,6 +54,7 @@ export class Session implements CallHandler, RequestStream {
     return {
       periodicLogMs: this.#periodicLogMs,
       endpointPicker: this.protocol.requestBodyMode === 'full_duplex',
+      editsBody: true,
       subset: this.#subset,
     };
   }
