@@ -21,7 +21,12 @@ export function loggerCluster(index: number, count: number): string {
  * the connection of ext_proc, so that entries and picks arrive in order (decisions 23).
  */
 export function accessLoggers(pickers: number): readonly Config[] {
-  return Array.from({ length: pickers }, (_, index) => ({
+  return Array.from({ length: pickers }, (_, index) => endLogger(loggerCluster(index, pickers)));
+}
+
+/** Tells the service, which is `cluster`, how the requests that it placed end. */
+export function endLogger(cluster: string): Config {
+  return {
     name: 'envoy.access_loggers.http_grpc',
     '# filter': 'requests that nobody picked do not concern the service',
     filter: {
@@ -30,24 +35,30 @@ export function accessLoggers(pickers: number): readonly Config[] {
         match_if_key_not_found: false,
       },
     },
-    typed_config: grpcLog(loggerCluster(index, pickers)),
-  }));
+    typed_config: grpcLog(cluster),
+  };
 }
 
 /**
  * The same loggers for the router, which writes an entry for each attempt at a worker: only of those that failed, so that
  * nothing is written while all is well.
  */
-export function attemptLoggers({ pickers, stamp, dpAware }: BootstrapOptions): readonly Config[] {
-  return Array.from({ length: pickers.length }, (_, index) => ({
+export function attemptLoggers(options: BootstrapOptions): readonly Config[] {
+  const { length } = options.pickers;
+  return Array.from({ length }, (_, index) => attemptLogger(options, loggerCluster(index, length)));
+}
+
+/** Tells the service, which is `cluster`, of each attempt at a worker that failed. */
+export function attemptLogger({ stamp, dpAware }: BootstrapOptions, cluster: string): Config {
+  return {
     name: 'envoy.access_loggers.http_grpc',
     filter: {
       or_filter: {
         filters: [{ response_flag_filter: { flags: FAILED_FLAGS } }, statusFilter('EQ', 408), statusFilter('GE', 500)],
       },
     },
-    typed_config: grpcLog(loggerCluster(index, pickers.length), stamp && dpAware ? RANK_OF_ATTEMPT : {}),
-  }));
+    typed_config: grpcLog(cluster, stamp && dpAware ? RANK_OF_ATTEMPT : {}),
+  };
 }
 
 /** The log of the router has no metadata of the request; the stamp tells its rank. */

@@ -118,17 +118,18 @@ const REPLIES: readonly Reply[] = [
 
 /**
  * `local_reply_config` of the HTTP connection manager. Without a default body format, so that the immediate responses of
- * the service, which Envoy counts as local replies too, pass as they are.
+ * the service, which Envoy counts as local replies too, pass as they are. `scope` is a further condition, such as the
+ * route, as an expression.
  */
-export function localReplyConfig(): Config {
-  return { mappers: REPLIES.map(mapper) };
+export function localReplyConfig(scope: string | null = null): Config {
+  return { mappers: REPLIES.map((reply) => mapper(reply, scope)) };
 }
 
-function mapper(reply: Reply): Config {
+function mapper(reply: Reply, scope: string | null): Config {
   const error = { type: reply.type, code: reply.code, message: reply.message, param: null };
   return {
     '#': reply.why,
-    filter: filter(reply.match),
+    filter: scope === null ? filter(reply.match) : { and_filter: { filters: [filter(reply.match), celFilter(scope)] } },
     headers_to_add: [
       { header: { key: ERROR_CODE_HEADER, value: reply.code }, append_action: 'OVERWRITE_IF_EXISTS_OR_ADD' },
     ],
@@ -141,7 +142,11 @@ function mapper(reply: Reply): Config {
 
 function filter(match: Match): Config {
   if ('flags' in match) return { response_flag_filter: { flags: match.flags } };
-  const { expression } = match;
+  return celFilter(match.expression);
+}
+
+/** Lets pass what fulfils an expression over Envoy's attributes. */
+export function celFilter(expression: string): Config {
   return {
     extension_filter: extension('cel', 'envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter', {
       expression,

@@ -1,10 +1,10 @@
 import { PICKER_CLUSTER } from '../names.ts';
 import { loggerCluster } from './access-log.ts';
 import { type Address, envoyAddress, isDnsName } from './address.ts';
-import { type Config, typed } from './typed.ts';
+import { type Config, httpProtocolOptions } from './typed.ts';
 
 /** Name under which the service reports that it takes picks (grpc.health.v1). */
-const HEALTH_SERVICE = 'envoy.service.ext_proc.v3.ExternalProcessor';
+export const HEALTH_SERVICE = 'envoy.service.ext_proc.v3.ExternalProcessor';
 
 /** The cluster of all replicas and, where there are several, one of each for its access log. */
 export function pickerClusters(pickers: readonly Address[]): readonly Config[] {
@@ -25,6 +25,18 @@ export function pickerClusters(pickers: readonly Address[]): readonly Config[] {
   return [all, ...pickers.map((one, index) => cluster(loggerCluster(index, pickers.length), [one], {}))];
 }
 
+/** `typed_extension_protocol_options` of a cluster of the service: HTTP/2 that notices a dead host. */
+export function pickerProtocol(): Config {
+  return httpProtocolOptions({
+    explicit_http_config: {
+      http2_protocol_options: {
+        max_concurrent_streams: 10_000,
+        connection_keepalive: { interval: '10s', timeout: '3s' },
+      },
+    },
+  });
+}
+
 function cluster(name: string, addresses: readonly Address[], more: Config): Config {
   const dns = addresses.some(isDnsName);
   return {
@@ -38,19 +50,7 @@ function cluster(name: string, addresses: readonly Address[], more: Config): Con
         { max_connections: 1_000_000, max_pending_requests: 1_000_000, max_requests: 1_000_000, max_retries: 1000 },
       ],
     },
-    typed_extension_protocol_options: {
-      'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': typed(
-        'envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
-        {
-          explicit_http_config: {
-            http2_protocol_options: {
-              max_concurrent_streams: 10_000,
-              connection_keepalive: { interval: '10s', timeout: '3s' },
-            },
-          },
-        },
-      ),
-    },
+    typed_extension_protocol_options: pickerProtocol(),
     ...more,
     load_assignment: {
       cluster_name: name,

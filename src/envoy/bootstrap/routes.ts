@@ -12,7 +12,7 @@ import type { BootstrapOptions, RetryOptions } from './options.ts';
 import type { Config } from './typed.ts';
 
 /** Statuses of a worker that send a request to the next one, SMG's list (decisions 31). */
-const RETRIED_STATUSES = [408, 429, 500, 502, 503, 504];
+export const RETRIED_STATUSES = [408, 429, 500, 502, 503, 504];
 
 /** Longest silence on a connection: a long prefill sends nothing for minutes. */
 export const IDLE_TIMEOUT = '900s';
@@ -27,7 +27,6 @@ export function carrierHeaders(options: BootstrapOptions): readonly string[] {
 
 /** The one route: every path goes to a worker. */
 export function routeConfig(options: BootstrapOptions): Config {
-  const copies = options.destinationHeader === null ? [] : [options.destinationHeader];
   return {
     name: 'edge',
     virtual_hosts: [
@@ -40,19 +39,25 @@ export function routeConfig(options: BootstrapOptions): Config {
         ].join('\n'),
         request_body_buffer_limit: options.bodyLimitBytes,
         '# request_headers_to_remove': 'workers never see them, also while the service is away',
-        request_headers_to_remove: [...new Set([...CONTROL_HEADERS, DESTINATION_KEY, ...copies])],
+        request_headers_to_remove: removedHeaders(options),
         ...decisionHeader(options.decisionHeader),
         include_attempt_count_in_response: true,
-        routes: [{ name: 'all', match: { prefix: '/' }, route: route(options) }],
+        routes: [{ name: 'all', match: { prefix: '/' }, route: { cluster: WORKER_CLUSTER, ...routeAction(options) } }],
       },
     ],
   };
 }
 
-function route(options: BootstrapOptions): Config {
+/** Request headers that no worker sees, where metadata carries the destination (envoy 6.4). */
+export function removedHeaders({ destinationHeader }: BootstrapOptions): readonly string[] {
+  const copies = destinationHeader === null ? [] : [destinationHeader];
+  return [...new Set([...CONTROL_HEADERS, DESTINATION_KEY, ...copies])];
+}
+
+/** How long a request to a worker may take, and how it is repeated. */
+export function routeAction(options: BootstrapOptions): Config {
   const { requestTimeoutSecs } = options;
   return {
-    cluster: WORKER_CLUSTER,
     ...(requestTimeoutSecs === null ? { '# timeout': "Envoy's 15 s would cut generations" } : {}),
     timeout: `${requestTimeoutSecs ?? 0}s`,
     idle_timeout: IDLE_TIMEOUT,
@@ -86,7 +91,8 @@ function seconds(ms: number): string {
   return `${ms / 1000}s`;
 }
 
-function decisionHeader(on: boolean): Config {
+/** Shows the decision to the client, where that is wanted. Members of a route or a virtual host. */
+export function decisionHeader(on: boolean): Config {
   if (!on) return {};
   const value = `%DYNAMIC_METADATA(${PICKER_NAMESPACE}:${DECISION_KEY})%`;
   return {

@@ -10,3 +10,9 @@ export function typed(type: string, fields: Config = {}): Config {
 export function extension(name: string, type: string, fields: Config = {}): Config {
   return { name, typed_config: typed(type, fields) };
 }
+
+/** `typed_extension_protocol_options` of a cluster that is called by HTTP. */
+export function httpProtocolOptions(fields: Config): Config {
+  const name = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
+  return { [name]: typed(name, fields) };
+}

@@ -14,7 +14,7 @@ import {
 } from '../names.ts';
 import { envoyAddress, isDnsName } from './address.ts';
 import type { BootstrapOptions, EnvoyTarget, StaticWorker } from './options.ts';
-import { type Config, extension, typed } from './typed.ts';
+import { type Config, extension, httpProtocolOptions } from './typed.ts';
 
 /** The workers: who they are, how they are called, and how one of them is chosen. */
 export function workerCluster(options: BootstrapOptions): Config {
@@ -28,31 +28,34 @@ export function workerCluster(options: BootstrapOptions): Config {
         { max_connections: 100_000, max_pending_requests: 100_000, max_requests: 100_000, max_retries: 100_000 },
       ],
     },
-    typed_extension_protocol_options: {
-      'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': typed(
-        'envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
-        {
-          '# common_http_protocol_options': [
-            'Below the keep-alive time of the workers (uvicorn: 5 s), so that Envoy is the one that closes:',
-            'else a request can meet a connection that is going away.',
-          ].join('\n'),
-          common_http_protocol_options: { idle_timeout: '4s' },
-          explicit_http_config: { http_protocol_options: { enable_trailers: true } },
-          '# http_filters': 'run once an attempt, when the worker is known',
-          http_filters: [
-            stampFilter(options),
-            extension(
-              'envoy.filters.http.upstream_codec',
-              'envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec',
-            ),
-          ],
-        },
-      ),
-    },
-    load_balancing_policy: {
-      policies: [policy('override_host', 'override_host.v3.OverrideHost', overrideHost(options.envoy))],
-    },
+    typed_extension_protocol_options: workerProtocol(options, STAMP_OF_ENDPOINT),
+    load_balancing_policy: workerPolicy(options),
   };
+}
+
+/** What the service says of an endpoint (decisions 22). */
+const STAMP_OF_ENDPOINT = `%UPSTREAM_METADATA(${WORKER_NAMESPACE}:${WORKER_STAMP_KEY})%`;
+
+/** `typed_extension_protocol_options`: how workers are called. `stamp` is a format that names the one that answers. */
+export function workerProtocol(options: BootstrapOptions, stamp: string): Config {
+  return httpProtocolOptions({
+    '# common_http_protocol_options': [
+      'Below the keep-alive time of the workers (uvicorn: 5 s), so that Envoy is the one that closes:',
+      'else a request can meet a connection that is going away.',
+    ].join('\n'),
+    common_http_protocol_options: { idle_timeout: '4s' },
+    explicit_http_config: { http_protocol_options: { enable_trailers: true } },
+    '# http_filters': 'run once an attempt, when the worker is known',
+    http_filters: [
+      stampFilter(options, stamp),
+      extension('envoy.filters.http.upstream_codec', 'envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec'),
+    ],
+  });
+}
+
+/** `load_balancing_policy`: the workers that the service named, in its order. */
+export function workerPolicy(options: BootstrapOptions): Config {
+  return { policies: [policy('override_host', 'override_host.v3.OverrideHost', overrideHost(options.envoy))] };
 }
 
 function membership(workers: readonly StaticWorker[] | null): Config {
@@ -85,11 +88,10 @@ function endpoint(worker: StaticWorker): Config {
 }
 
 /** Says which worker answered; a worker cannot say it, nor set the error code, by itself (envoy 7). */
-function stampFilter({ stamp, dpAware }: BootstrapOptions): Config {
+function stampFilter({ stamp, dpAware }: BootstrapOptions, worker: string): Config {
   // Where the request names no rank, Envoy writes nothing for it.
   const rank = dpAware ? `%DYNAMIC_METADATA(${PICKER_NAMESPACE}:${RANK_SUFFIX_KEY})%` : '';
-  const value = `%UPSTREAM_METADATA(${WORKER_NAMESPACE}:${WORKER_STAMP_KEY})%${rank}`;
-  const add = { header: { key: STAMP_HEADER, value }, append_action: 'OVERWRITE_IF_EXISTS_OR_ADD' };
+  const add = { header: { key: STAMP_HEADER, value: `${worker}${rank}` }, append_action: 'OVERWRITE_IF_EXISTS_OR_ADD' };
   return extension('stamp', 'envoy.extensions.filters.http.header_mutation.v3.HeaderMutation', {
     mutations: {
       response_mutations: [
