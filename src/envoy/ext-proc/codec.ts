@@ -22,7 +22,6 @@ import type { Fields } from './fields.ts';
 import {
   BODY_MODES,
   type BodyMode,
-  type BodyPhase,
   type Incoming,
   PHASES,
   type Phase,
@@ -30,7 +29,7 @@ import {
   type Protocol,
 } from './message.ts';
 
-/** The messages of a stream as bytes. The only file that knows the generated protobuf code. */
+/** The messages of a stream as bytes. The only file that knows the generated protobuf code; pieces of bodies: `chunk-bytes.ts`. */
 
 const EMPTY = Buffer.alloc(0);
 const FILTER = 'envoy.filters.http.ext_proc';
@@ -131,12 +130,6 @@ export function encodeAnswer(answer: PhaseAnswer): Buffer {
     ...(answer.metadata === null ? {} : { dynamicMetadata: structsOf(answer.metadata) }),
     ...(answer.askForBody ? { modeOverride: ASK_FOR_BODY } : {}),
   });
-}
-
-/** One echoed piece of a body in full duplex. */
-export function encodeChunk(phase: BodyPhase, bytes: Buffer, endOfStream: boolean): Buffer {
-  const bodyMutation = { mutation: { $case: 'streamedResponse' as const, value: { body: bytes, endOfStream } } };
-  return bytesOf({ response: { $case: CASE_OF[phase], value: { response: { bodyMutation } } } });
 }
 
 export function encodeImmediate(answer: ImmediateAnswer): Buffer {

@@ -1,4 +1,4 @@
-import { encodeChunk } from './codec.ts';
+import { chunkBytes } from './chunk-bytes.ts';
 import type { BodyPhase } from './message.ts';
 import type { Outlet } from './outlet.ts';
 
@@ -38,6 +38,6 @@ export class Echo {
   }
 
   #piece(bytes: Buffer, endOfStream: boolean): void {
-    this.#outlet.send(this.#phase, encodeChunk(this.#phase, bytes, endOfStream));
+    this.#outlet.send(this.#phase, chunkBytes(this.#phase, bytes, endOfStream));
   }
 }

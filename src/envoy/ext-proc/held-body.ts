@@ -12,13 +12,16 @@ export class HeldBody {
     this.#byteLength += piece.length;
   }
 
-  /** All of it in one piece. */
+  /** All of it in one piece, which is what is held from then on: a large body is not kept twice. */
   joined(): Buffer {
     const [only] = this.#pieces;
-    return this.#pieces.length === 1 && only !== undefined ? only : Buffer.concat(this.#pieces, this.#byteLength);
+    if (this.#pieces.length === 1 && only !== undefined) return only;
+    const whole = Buffer.concat(this.#pieces, this.#byteLength);
+    this.#pieces = [whole];
+    return whole;
   }
 
-  /** The pieces as they came; nothing is held afterwards. */
+  /** What was added; nothing is held afterwards. */
   take(): readonly Buffer[] {
     const pieces = this.#pieces;
     this.#pieces = [];
