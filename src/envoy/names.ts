@@ -19,6 +19,13 @@ export const DECISION_KEY = 'decision';
 export const RANK_KEY = 'rank';
 export const RANK_SUFFIX_KEY = 'rank_suffix';
 
+/** Filter of ext_authz, and therefore the namespace of all metadata that an answer to a check sets (envoy 11.2). */
+export const AUTHZ_NAMESPACE = 'envoy.filters.http.ext_authz';
+/** Code of a refusal, for access logs: ext_authz cannot set the response code detail. */
+export const ERROR_CODE_KEY = 'error_code';
+/** Request header by which an answer to a check says `strict` to our configuration, which turns it into metadata. */
+export const STRICT_HEADER = 'x-smg-strict';
+
 /** Metadata of an endpoint: `id` for the access log, `stamp` for the response header (decisions 22). */
 export const WORKER_NAMESPACE = 'worker';
 export const WORKER_ID_KEY = 'id';

@@ -5,6 +5,7 @@ import type { Method } from '../transport/transport.ts';
 
 const LABELS: ReadonlyMap<string, ServiceLabel> = new Map([
   ['envoy.service.ext_proc.v3.ExternalProcessor', 'ext_proc'],
+  ['envoy.service.auth.v3.Authorization', 'ext_authz'],
   ['envoy.service.accesslog.v3.AccessLogService', 'access_log'],
   ['envoy.service.endpoint.v3.EndpointDiscoveryService', 'eds'],
   ['envoy.service.discovery.v3.AggregatedDiscoveryService', 'ads'],

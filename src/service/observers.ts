@@ -1,6 +1,8 @@
 /** What the rooms report, as metrics and log lines. Series of the hot path are looked up once. */
 import type { AccessLogObserver } from '../envoy/access-log/request-end-sink.ts';
+import type { ExtAuthzObserver } from '../envoy/ext-authz/settings.ts';
 import type { ExtProcObserver } from '../envoy/ext-proc/observer.ts';
+import type { PickObserver } from '../envoy/pick/pick-observer.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { ANSWER_KINDS, MESSAGE_KINDS } from '../telemetry/own-metrics.ts';
@@ -8,12 +10,44 @@ import { BODY_PATHS } from '../telemetry/smg-metrics.ts';
 import type { FleetObserver } from '../workers/fleet-observer.ts';
 import type { LoadObserver } from '../workers/load/load-observer.ts';
 
+/** What all protocols by which Envoy asks have in common. */
+function pickObserver(metrics: Metrics, log: Log): PickObserver {
+  return {
+    bodyPath: (reason) => {
+      metrics.requestBodyPaths.cell(BODY_PATHS[reason], reason).value += 1;
+    },
+    passed: (cause) => {
+      metrics.passes.cell(cause).value += 1;
+    },
+    pickFailed: (error) => log.error('a decision failed; the request went on without a pick', { error }),
+    headerLeftOut: (name) => log.debug('a header was left out, as its value holds control characters', { path: name }),
+  };
+}
+
+export function extAuthzObserver(metrics: Metrics, log: Log): ExtAuthzObserver {
+  const received = { check_request: metrics.messages.cell('check_request'), unknown: metrics.messages.cell('unknown') };
+  const sent = {
+    ok_response: metrics.answers.cell('ok_response'),
+    denied_response: metrics.answers.cell('denied_response'),
+  };
+  return {
+    ...pickObserver(metrics, log),
+    messageReceived: (kind) => {
+      received[kind].value += 1;
+    },
+    answerSent: (kind) => {
+      sent[kind].value += 1;
+    },
+  };
+}
+
 export function extProcObserver(metrics: Metrics, log: Log): ExtProcObserver {
   const received = new Map(MESSAGE_KINDS.map((kind) => [kind, metrics.messages.cell(kind)]));
   const sent = new Map(ANSWER_KINDS.map((kind) => [kind, metrics.answers.cell(kind)]));
   const requested = metrics.bodiesRequested.cell();
   const ignored = metrics.bodyOverridesIgnored.cell();
   return {
+    ...pickObserver(metrics, log),
     messageReceived: (kind) => {
       const cell = received.get(kind);
       if (cell !== undefined) cell.value += 1;
@@ -21,9 +55,6 @@ export function extProcObserver(metrics: Metrics, log: Log): ExtProcObserver {
     answerSent: (kind) => {
       const cell = sent.get(kind);
       if (cell !== undefined) cell.value += 1;
-    },
-    bodyPath: (reason) => {
-      metrics.requestBodyPaths.cell(BODY_PATHS[reason], reason).value += 1;
     },
     bodyRequested: () => {
       requested.value += 1;
@@ -34,11 +65,6 @@ export function extProcObserver(metrics: Metrics, log: Log): ExtProcObserver {
       }
       ignored.value += 1;
     },
-    passed: (cause) => {
-      metrics.passes.cell(cause).value += 1;
-    },
-    pickFailed: (error) => log.error('a decision failed; the request went on without a pick', { error }),
-    headerLeftOut: (name) => log.debug('a header was left out, as its value holds control characters', { path: name }),
   };
 }
 

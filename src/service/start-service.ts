@@ -10,7 +10,9 @@ import { publicSettings } from '../config/public-settings.ts';
 import { AccessLogService } from '../envoy/access-log/access-log-service.ts';
 import { EndpointService } from '../envoy/endpoints/endpoint-service.ts';
 import { workerStamp } from '../envoy/endpoints/worker-stamp.ts';
+import { ExtAuthz } from '../envoy/ext-authz/ext-authz.ts';
 import { ExtProc } from '../envoy/ext-proc/ext-proc.ts';
+import type { StreamPicker } from '../envoy/ext-proc/stream-picker.ts';
 import { HealthService } from '../envoy/health/health-service.ts';
 import { ReflectionService } from '../envoy/reflection/reflection-service.ts';
 import { BreakerFeed } from '../picker/breaker-feed.ts';
@@ -32,7 +34,7 @@ import { LoadMonitor } from '../workers/load/load-monitor.ts';
 import { Registry } from '../workers/registry.ts';
 import { countedCalls, serviceOf } from './counted-calls.ts';
 import { Housekeeping, type HousekeepingIntervals } from './housekeeping.ts';
-import { accessLogObserver, extProcObserver, fleetObserver, loadObserver } from './observers.ts';
+import { accessLogObserver, extAuthzObserver, extProcObserver, fleetObserver, loadObserver } from './observers.ts';
 import { gatewayPolicyOf, pickerConfigOf } from './picker-config.ts';
 import { bindPolicyMetrics } from './policy-metrics.ts';
 import { bindServiceMetrics } from './service-metrics.ts';
@@ -126,24 +128,29 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
   });
   const housekeeping = new Housekeeping({ ledger, ends, pins, policies, metrics, log, clock }, intervalsOf(loaded));
 
-  const extProc = new ExtProc({
-    picker: {
-      plan: (head) => picker.plan(head),
-      pick: (head, body, facts) => picker.pick(head, body, facts),
-      abandon: (pickId) => picker.abandon(pickId),
-      streamEnded: (pickId) => picker.streamEnded(pickId),
-      answered: (pickId, address, status, details) => breakers.answered(pickId, address, status, details),
-      stamp: (address, rank) => {
-        const worker = registry.current.byAddress(address);
-        const stamp = worker === undefined ? '' : workerStamp(worker, settings.routedWorkerId, rank);
-        return stamp === '' ? null : stamp;
-      },
+  const requestPicker: StreamPicker = {
+    plan: (head) => picker.plan(head),
+    pick: (head, body, facts) => picker.pick(head, body, facts),
+    abandon: (pickId) => picker.abandon(pickId),
+    streamEnded: (pickId) => picker.streamEnded(pickId),
+    answered: (pickId, address, status, details) => breakers.answered(pickId, address, status, details),
+    stamp: (address, rank) => {
+      const worker = registry.current.byAddress(address);
+      const stamp = worker === undefined ? '' : workerStamp(worker, settings.routedWorkerId, rank);
+      return stamp === '' ? null : stamp;
     },
-    observer: extProcObserver(metrics, log),
+  };
+  const asked = {
+    picker: requestPicker,
     destinationHeader: settings.destinationHeader === 'off' ? '' : settings.destinationHeader,
     decisionTimeoutMs: DECISION_TIMEOUT_MS,
+  };
+  const extProc = new ExtProc({
+    ...asked,
+    observer: extProcObserver(metrics, log),
     collectLimitBytes: settings.maxPayloadSize,
   });
+  const extAuthz = new ExtAuthz({ ...asked, observer: extAuthzObserver(metrics, log) });
   const accessLog = new AccessLogService({
     sink: ends,
     observer: accessLogObserver(metrics, log),
@@ -152,7 +159,13 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
   });
   const health = new HealthService(true);
   const reflection = new ReflectionService();
-  const methods = [extProc, ...accessLog.methods, ...endpoints.methods, ...health.methods, ...reflection.methods];
+  const methods = [
+    ...[extProc, extAuthz],
+    ...accessLog.methods,
+    ...endpoints.methods,
+    ...health.methods,
+    ...reflection.methods,
+  ];
   const transport = grpcJsTransport(countedCalls(methods, metrics), {
     maxReceiveBytes: Math.max(settings.envoyBodyLimit, settings.maxPayloadSize) + RECEIVE_MARGIN_BYTES,
     onHandlerError: (path, error) => {

@@ -6,6 +6,7 @@ import type { Timestamp } from '../../gen/google/protobuf/timestamp.ts';
 import type { FailedAttempt, RequestEnd } from '../../picker/request-end.ts';
 import { canonicalAddress } from '../../workers/address.ts';
 import {
+  AUTHZ_NAMESPACE,
   DESTINATION_NAMESPACE,
   PICK_ID_KEY,
   PICKER_NAMESPACE,
@@ -18,7 +19,9 @@ import {
 
 /** Pick id of an entry, empty when its request was not picked by us (envoy 1 rule 7). */
 export function pickIdOf(common: AccessLogCommon): string {
-  return textOf(common.metadata, PICKER_NAMESPACE, PICK_ID_KEY);
+  return (
+    textOf(common.metadata, PICKER_NAMESPACE, PICK_ID_KEY) || textOf(common.metadata, AUTHZ_NAMESPACE, PICK_ID_KEY)
+  );
 }
 
 /** Data-parallel rank that the body of a picked request named, null for none. */

@@ -28,7 +28,7 @@ const NO_CHANGES: HeaderChanges = { remove: [], set: [] };
  * Removal of the control headers that a request carries, and of all that name endpoints (endpoint-picker-protocol P8); null
  * when it carries none, which is the rule.
  */
-export function removals(head: HeadView, control: ReadonlySet<string>): HeaderChanges | null {
+export function removals(head: Pick<HeadView, 'present'>, control: ReadonlySet<string>): HeaderChanges | null {
   const remove = head.present(control, DESTINATION_KEY);
   return remove.length === 0 ? null : { remove, set: NO_CHANGES.set };
 }

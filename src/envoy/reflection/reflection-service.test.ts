@@ -10,6 +10,7 @@ type Question = NonNullable<ServerReflectionRequest['messageRequest']>;
 
 const SERVICES = [
   'envoy.service.accesslog.v3.AccessLogService',
+  'envoy.service.auth.v3.Authorization',
   'envoy.service.discovery.v3.AggregatedDiscoveryService',
   'envoy.service.endpoint.v3.EndpointDiscoveryService',
   'envoy.service.ext_proc.v3.ExternalProcessor',

@@ -1,0 +1,151 @@
+import type { Answer, BodyBytes, BodyPlan, DeferredAnswer, PickAnswer, StreamFacts } from '../../picker/answer.ts';
+import { type Call, type CallHandler, GrpcStatus } from '../../transport/transport.ts';
+import { DECISION_HEADER, ENVOY_MARK, STAMP_HEADER, STRICT_HEADER } from '../names.ts';
+import { type AnswerTaker, Decider } from '../pick/decider.ts';
+import { periodicLogMs } from '../pick/envoy-mark.ts';
+import { changesOfPick, type HeaderChange, type HeaderChanges, removals } from '../pick/header-changes.ts';
+import { isSafeHeaderValue } from '../pick/header-safety.ts';
+import { immediateOf } from '../pick/refusal.ts';
+import { CheckRequest } from './check-request.ts';
+import { encodeDenied, encodeOk, PASS_RESPONSE } from './check-response.ts';
+import type { CheckAnswer, ExtAuthzSettings } from './settings.ts';
+
+const NO_PLAN: BodyPlan = { readBody: false, reason: 'header_only' };
+const NO_HEADERS: readonly HeaderChange[] = [];
+
+/** One `Check` call, which is one HTTP request. Decides by what Envoy sent: it cannot be asked for a body (envoy 11.1). */
+export class Check implements CallHandler, AnswerTaker {
+  readonly #call: Call;
+  readonly #settings: ExtAuthzSettings;
+  /** Made by our own configuration, which stamps answers, reads metadata and logs their end. */
+  readonly #ours: boolean;
+  readonly #facts: StreamFacts;
+  #decider: Decider | null = null;
+  #request: CheckRequest | null = null;
+  #deferred: DeferredAnswer | null = null;
+
+  constructor(call: Call, settings: ExtAuthzSettings) {
+    this.#call = call;
+    this.#settings = settings;
+    const periodic = periodicLogMs(call.metadata(ENVOY_MARK));
+    this.#ours = periodic !== null;
+    this.#facts = { periodicLogMs: periodic ?? 0, endpointPicker: false, editsBody: false, subset: null };
+  }
+
+  message(bytes: Buffer): void {
+    const { picker, observer, decisionTimeoutMs } = this.#settings;
+    const request = CheckRequest.read(bytes);
+    observer.messageReceived(request === null ? 'unknown' : 'check_request');
+    if (request === null) {
+      observer.passed('protocol_error');
+      this.#send('ok_response', PASS_RESPONSE);
+      return;
+    }
+    this.#request = request;
+    const body = this.#bodyToRead(request);
+    this.#decider = new Decider(picker, observer, decisionTimeoutMs, this);
+    this.#decider.decide(request, body, this.#facts);
+  }
+
+  /** Of a unary call, the client says no more than its message. */
+  halfClosed(): void {
+    if (this.#request === null) this.#call.end(GrpcStatus.invalidArgument, 'no request');
+  }
+
+  /** A client that left takes its call along: what is decided for it then is abandoned. */
+  closed(): void {
+    this.#decider?.cancel();
+    this.#deferred?.cancel();
+  }
+
+  answered(answer: Answer): void {
+    switch (answer.kind) {
+      case 'pick':
+        this.#send('ok_response', this.#placed(answer));
+        break;
+      case 'deferred':
+        this.#deferred = answer;
+        void answer.answer.then((final) => {
+          this.#deferred = null;
+          this.answered(final);
+        });
+        break;
+      case 'refusal':
+        this.#send('denied_response', encodeDenied(immediateOf(answer, this.#settings.observer)));
+        break;
+      case 'pass': {
+        const changes = this.#removals();
+        this.#send('ok_response', changes === null ? PASS_RESPONSE : encodeOk(changes, NO_HEADERS, null));
+        break;
+      }
+    }
+  }
+
+  #send(kind: CheckAnswer, bytes: Buffer): void {
+    this.#settings.observer.answerSent(kind);
+    this.#call.send(bytes);
+    this.#call.end();
+  }
+
+  /** What there is of a body that the decision wants; null where the head has to do. */
+  #bodyToRead(request: CheckRequest): BodyBytes | null {
+    const { observer } = this.#settings;
+    const plan = this.#plan(request);
+    const body = plan.readBody ? request.body : null;
+    observer.bodyPath(plan.readBody && body === null ? 'mode_cannot_grant' : plan.reason);
+    return body;
+  }
+
+  #plan(request: CheckRequest): BodyPlan {
+    try {
+      return this.#settings.picker.plan(request);
+    } catch (error) {
+      this.#settings.observer.pickFailed(error);
+      return NO_PLAN;
+    }
+  }
+
+  #removals(): HeaderChanges | null {
+    return this.#request === null ? null : removals(this.#request, this.#settings.controlHeaders);
+  }
+
+  #placed(pick: PickAnswer): Buffer {
+    const { destinationHeader, observer } = this.#settings;
+    const { destination, strict, pickId, rank, decisionHeader: decision } = pick;
+    const metadata = { destination, strict, pickId, rank, decision };
+    const base = this.#removals();
+    if (!this.#ours) {
+      const changes = changesOfPick(pick, base, destinationHeader, false, observer);
+      return encodeOk(changes, this.#responseHeaders(pick), metadata);
+    }
+    const changes = changesOfPick(pick, base, '', false, observer);
+    return encodeOk(strict ? withStrict(changes) : changes, NO_HEADERS, metadata);
+  }
+
+  /** Names the worker that was meant, since an answer to a check is all that there is: a retry may have another one answer. */
+  #responseHeaders({ destination, rank, decisionHeader }: PickAnswer): readonly HeaderChange[] {
+    const stamp = this.#settings.picker.stamp(firstOf(destination), rank);
+    if (stamp === null && decisionHeader === null) return NO_HEADERS;
+    const headers: HeaderChange[] = [];
+    this.#add(headers, STAMP_HEADER, stamp);
+    this.#add(headers, DECISION_HEADER, decisionHeader);
+    return headers;
+  }
+
+  #add(headers: HeaderChange[], name: string, value: string | null): void {
+    if (value === null) return;
+    if (isSafeHeaderValue(value)) headers.push({ name, value });
+    else this.#settings.observer.headerLeftOut(name);
+  }
+}
+
+/** Our configuration makes it the metadata that keeps everybody else from serving (envoy 6.6), and removes it. */
+function withStrict(changes: HeaderChanges | null): HeaderChanges {
+  const strict: HeaderChange = { name: STRICT_HEADER, value: '1' };
+  return { remove: changes?.remove ?? [], set: changes === null ? [strict] : [...changes.set, strict] };
+}
+
+function firstOf(destination: string): string {
+  const end = destination.indexOf(',');
+  return end < 0 ? destination : destination.slice(0, end);
+}
