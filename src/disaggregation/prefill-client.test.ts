@@ -1,0 +1,133 @@
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { StubWorker } from '../../test/support/stub-worker.ts';
+import { until } from '../../test/support/until.ts';
+import { type PrefillCall, PrefillClient } from './prefill-client.ts';
+
+let worker: StubWorker;
+let client: PrefillClient;
+
+beforeEach(async () => {
+  worker = await StubWorker.start();
+  client = new PrefillClient({ connectTimeoutMs: 1000 });
+});
+
+afterEach(async () => {
+  await client.close();
+  await worker.dies();
+});
+
+const call = (parts: Partial<PrefillCall> = {}): PrefillCall => ({
+  origin: worker.url,
+  path: '/v1/chat/completions?x=1',
+  headers: { host: 'prefill.local:8000', 'content-type': 'application/json' },
+  body: Buffer.from('{"prompt":"ü"}'),
+  timeoutMs: 5000,
+  ...parts,
+});
+
+describe('a call to a prefill worker', () => {
+  it('brings the answer, the worker having got body and headers as they were', async () => {
+    let body = '';
+    worker.pages = {
+      '/v1/chat/completions?x=1': (request, response) => {
+        request.on('data', (chunk) => {
+          body += chunk;
+        });
+        request.on('end', () => response.writeHead(201).end('{"a":1}'));
+      },
+    };
+    let sent = 0;
+
+    const answer = await client.send(call(), () => sent++).answer;
+
+    expect(answer).toEqual({ kind: 'answer', status: 201, body: Buffer.from('{"a":1}'), complete: true });
+    expect(body).toBe('{"prompt":"ü"}');
+    expect(worker.lastHeaders).toMatchObject({ host: 'prefill.local:8000', 'content-length': '15' });
+    expect(sent).toBe(1);
+  });
+
+  it('keeps its connections for the next ones', async () => {
+    worker.pages = { '/v1/chat/completions?x=1': 200 };
+    for (let i = 0; i < 10; i++) await client.send(call(), () => {}).answer;
+    // The next call may come before undici takes note of the end of the last one.
+    expect(worker.connections).toBeLessThanOrEqual(2);
+  });
+
+  it('is sent before it is answered', async () => {
+    worker.pages = { '/v1/chat/completions?x=1': 'hang' };
+    const running = await new Promise<{ cancel(): void; answer: Promise<unknown> }>((resolve) => {
+      const begun = client.send(call(), () => resolve(begun));
+    });
+    running.cancel();
+    expect(await running.answer).toEqual({ kind: 'cancelled' });
+  });
+
+  it('closes its connection when it is cancelled, so that the engine stops', async () => {
+    worker.pages = { '/v1/chat/completions?x=1': 'hang' };
+    const running = client.send(call(), () => {});
+    await until(() => worker.asked.length === 1, 'the worker was asked');
+    running.cancel();
+    expect(await running.answer).toEqual({ kind: 'cancelled' });
+    await until(() => worker.connections === 0, 'the connection is closed');
+    running.cancel();
+  });
+
+  it('ends at its deadline', async () => {
+    worker.pages = { '/v1/chat/completions?x=1': 'hang' };
+    expect(await client.send(call({ timeoutMs: 50 }), () => {}).answer).toEqual({ kind: 'timeout' });
+    await until(() => worker.connections === 0, 'the connection is closed');
+  });
+
+  it('fails where nobody listens, unsent', async () => {
+    const { port } = worker;
+    await worker.dies();
+    let sent = 0;
+    const running = client.send(call({ origin: `http://127.0.0.1:${port}` }), () => sent++);
+    expect(await running.answer).toEqual({ kind: 'failed', reason: 'ECONNREFUSED' });
+    expect(sent).toBe(0);
+  });
+
+  it('fails when the worker breaks the connection', async () => {
+    worker.pages = { '/v1/chat/completions?x=1': 'reset' };
+    expect((await client.send(call(), () => {}).answer).kind).toBe('failed');
+  });
+
+  it('fails on what is no HTTP', async () => {
+    const server = createTcpServer((socket) => socket.once('data', () => socket.end('hello\r\n\r\n')));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    expect((await client.send(call({ origin: `http://127.0.0.1:${port}` }), () => {}).answer).kind).toBe('failed');
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('fails on a header that no HTTP message can hold', async () => {
+    const headers = { host: 'a', 'x-bad': 'a\nb' };
+    expect((await client.send(call({ headers }), () => {}).answer).kind).toBe('failed');
+  });
+
+  it('cuts an answer without end', async () => {
+    const server: Server = createServer((_, response) => {
+      const more = (): void => {
+        while (response.write(Buffer.alloc(65_536)));
+        response.once('drain', more);
+      };
+      more();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const answer = await client.send(call({ origin: `http://127.0.0.1:${port}` }), () => {}).answer;
+    expect(answer).toMatchObject({ kind: 'answer', status: 200, complete: false });
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('ends what runs when the client closes', async () => {
+    worker.pages = { '/v1/chat/completions?x=1': 'hang' };
+    const running = client.send(call(), () => {});
+    await until(() => worker.asked.length === 1, 'the worker was asked');
+    await client.close();
+    expect((await running.answer).kind).toBe('failed');
+  });
+});

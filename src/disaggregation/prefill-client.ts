@@ -1,0 +1,147 @@
+/** HTTP to the prefill workers: pooled connections, one deadline for the whole exchange, an end that the caller can set. */
+import { Agent, type Dispatcher } from 'undici';
+
+/** One request to a prefill worker. */
+export interface PrefillCall {
+  /** `http://ip:port` to connect to. */
+  readonly origin: string;
+  /** Path and query. */
+  readonly path: string;
+  /** Header names in lower case, `host` among them. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** For the whole exchange, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+export type PrefillAnswer =
+  /** `body` is cut at `MOST_ANSWER_BYTES`, and `complete` tells so. */
+  | { readonly kind: 'answer'; readonly status: number; readonly body: Buffer; readonly complete: boolean }
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'cancelled' }
+  /** Refused, reset, or not HTTP; `reason` is a code or a short text. */
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** An exchange under way. */
+export interface RunningCall {
+  /** Never rejects. */
+  readonly answer: Promise<PrefillAnswer>;
+  /** Ends the exchange; `answer` is `cancelled` unless it is there already. */
+  cancel(): void;
+}
+
+/** A prefill answers with one token and where its cache is; more is a worker gone wrong. */
+const MOST_ANSWER_BYTES = 4 * 1024 * 1024;
+/** Below the 5 s after which uvicorn closes an idle connection, so that it is never closed under a request (envoy 2.2). */
+const KEEP_ALIVE_MS = 4000;
+
+export interface PrefillClientOptions {
+  /** Longest wait for a connection, in milliseconds. */
+  readonly connectTimeoutMs: number;
+}
+
+export class PrefillClient {
+  readonly #agent: Agent;
+
+  constructor({ connectTimeoutMs }: PrefillClientOptions) {
+    this.#agent = new Agent({
+      connect: { timeout: connectTimeoutMs },
+      connections: null,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      // One deadline of ours stands for all of undici's.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  /** @param onSent the worker is connected, and the request goes out to it now; called at most once */
+  send(call: PrefillCall, onSent: () => void): RunningCall {
+    let handler: Exchange | null = null;
+    const answer = new Promise<PrefillAnswer>((resolve) => {
+      handler = new Exchange(call.timeoutMs, onSent, resolve);
+      const { origin, path, headers, body } = call;
+      try {
+        this.#agent.dispatch({ origin, path, method: 'POST', headers, body }, handler);
+      } catch (error) {
+        handler.onResponseError(null, error);
+      }
+    });
+    return { answer, cancel: () => handler?.cancel() };
+  }
+
+  /** Ends everything that runs. */
+  close(): Promise<void> {
+    return this.#agent.destroy();
+  }
+}
+
+/** What undici tells of one exchange, made into one answer. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #onSent: () => void;
+  readonly #resolve: (answer: PrefillAnswer) => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #chunks: Buffer[] = [];
+  #controller: Dispatcher.DispatchController | null = null;
+  #byteLength = 0;
+  #status = 0;
+  #over = false;
+
+  constructor(timeoutMs: number, onSent: () => void, resolve: (answer: PrefillAnswer) => void) {
+    this.#onSent = onSent;
+    this.#resolve = resolve;
+    this.#timer = setTimeout(() => this.#stop({ kind: 'timeout' }), timeoutMs);
+  }
+
+  cancel(): void {
+    this.#stop({ kind: 'cancelled' });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#over) controller.abort(STOPPED);
+    else this.#onSent();
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+    this.#status = status;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#byteLength += chunk.length;
+    if (this.#byteLength > MOST_ANSWER_BYTES) this.#stop(this.#answer(false));
+  }
+
+  onResponseEnd(): void {
+    this.#finish(this.#answer(true));
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: unknown): void {
+    this.#finish({ kind: 'failed', reason: reasonOf(error) });
+  }
+
+  #answer(complete: boolean): PrefillAnswer {
+    return { kind: 'answer', status: this.#status, body: Buffer.concat(this.#chunks), complete };
+  }
+
+  #stop(answer: PrefillAnswer): void {
+    this.#finish(answer);
+    this.#controller?.abort(STOPPED);
+  }
+
+  #finish(answer: PrefillAnswer): void {
+    if (this.#over) return;
+    this.#over = true;
+    clearTimeout(this.#timer);
+    this.#resolve(answer);
+  }
+}
+
+const STOPPED = new Error('nobody waits for this answer any more');
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : error.message;
+}
