@@ -4,6 +4,8 @@ import type { PinStore } from '../pins/pin-store.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
+import type { AskWorker } from '../workers/ask-worker.ts';
+import type { WorkerScheme } from '../workers/worker-url.ts';
 import { BearerKeys } from './bearer-keys.ts';
 import type { FleetAdmin } from './fleet-admin.ts';
 import { flushRoute } from './flush-cache.ts';
@@ -24,6 +26,9 @@ export interface MetricsParts {
 
 export interface AdminParts extends MetricsParts {
   readonly fleet: FleetAdmin;
+  /** Schemes of workers that Envoy is configured for. */
+  readonly schemes: ReadonlySet<WorkerScheme>;
+  readonly ask: AskWorker;
   readonly pins: Pick<PinStore, 'size'>;
   readonly state: () => ServiceState;
   /** Effective settings as plain data, secrets masked. */
@@ -46,8 +51,8 @@ export function createAdminApp(parts: AdminParts): AdminApp {
   const routes: readonly Route[] = [
     ...probeRoutes(fleet, parts.state),
     metricsRoute(metrics, processMetrics, 'user'),
-    ...workerRoutes(fleet, log),
-    flushRoute(fleet, log),
+    ...workerRoutes(fleet, log, parts.schemes),
+    flushRoute(fleet, log, parts.ask),
     {
       method: 'GET',
       path: '/get_loads',

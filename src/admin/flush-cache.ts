@@ -1,5 +1,5 @@
 import type { Log } from '../telemetry/log.ts';
-import { askWorker } from '../workers/ask-worker.ts';
+import type { AskWorker } from '../workers/ask-worker.ts';
 import { ConcurrencyGate } from '../workers/concurrency-gate.ts';
 import { type HttpResult, isOk } from '../workers/http-get.ts';
 import type { WorkerSpec } from '../workers/worker-spec.ts';
@@ -20,7 +20,7 @@ interface Failure {
  * `POST /flush_cache`: asks every worker to drop its prefix cache, whatever its status, with the answers of SMG (smg-observed
  * 8). What our own policies remember stays: where nobody holds a prefix any more, any worker is as good as the last one.
  */
-export function flushRoute(fleet: FleetAdmin, log: Log): Route {
+export function flushRoute(fleet: FleetAdmin, log: Log, ask: AskWorker): Route {
   return {
     method: 'POST',
     path: PATH,
@@ -33,7 +33,7 @@ export function flushRoute(fleet: FleetAdmin, log: Log): Route {
       const outcomes = await Promise.all(
         registrations.map(async ({ worker, spec }): Promise<string | Failure> => {
           // The ranks of an engine share one answer.
-          const answer = asked.get(worker.url) ?? gate.run(() => flush(spec, worker.address, signal));
+          const answer = asked.get(worker.url) ?? gate.run(() => flush(ask, spec, worker.address, signal));
           asked.set(worker.url, answer);
           const problem = await answer;
           if (problem === null) return worker.id;
@@ -53,9 +53,9 @@ export function flushRoute(fleet: FleetAdmin, log: Log): Route {
 }
 
 /** Why an engine did not do it; null when it did. */
-async function flush(spec: WorkerSpec, address: string, signal: AbortSignal): Promise<string | null> {
+async function flush(ask: AskWorker, spec: WorkerSpec, address: string, signal: AbortSignal): Promise<string | null> {
   const options = { method: 'POST', path: PATH, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, signal } as const;
-  return problemOf(await askWorker(spec, address, options));
+  return problemOf(await ask(spec, address, options));
 }
 
 function problemOf(result: HttpResult): string | null {

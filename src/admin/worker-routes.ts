@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import type { Log } from '../telemetry/log.ts';
 import type { DrainOutcome } from '../workers/fleet-changes.ts';
 import { parseWorkerSpec, patchWorkerSpec, type SpecResult } from '../workers/worker-spec.ts';
-import { rankProblem } from '../workers/worker-url.ts';
+import { rankProblem, schemeProblem, type WorkerScheme } from '../workers/worker-url.ts';
 import { errorResponse } from './error-response.ts';
 import type { FleetAdmin, Registration } from './fleet-admin.ts';
 import { readJsonBody } from './json-body.ts';
@@ -12,7 +12,7 @@ import { engineJson, workerJson, workerStats } from './worker-json.ts';
 type AdminContext = Context<AdminEnv>;
 
 /** Routes of `/workers` (interface 9). Changes are accepted at once and take effect as the registry can. */
-export function workerRoutes(fleet: FleetAdmin, log: Log): readonly Route[] {
+export function workerRoutes(fleet: FleetAdmin, log: Log, schemes: ReadonlySet<WorkerScheme>): readonly Route[] {
   const changed = (c: AdminContext, id: string, message: string): Response => {
     log.info(`worker: ${message}`, { worker: id, actor: c.get('caller')?.id ?? 'anyone' });
     return accepted(id, message);
@@ -37,7 +37,7 @@ export function workerRoutes(fleet: FleetAdmin, log: Log): readonly Route[] {
     if (!body.ok) return body.response;
     const parsed = parseWorkerSpec(body.value);
     if (!parsed.ok) return invalid(parsed);
-    const problem = rankProblem(parsed.spec.url, fleet.dpAware);
+    const problem = rankProblem(parsed.spec.url, fleet.dpAware) ?? schemeProblem(parsed.spec.url, schemes);
     if (problem !== null) return errorResponse('bad_request', problem);
     const { kind, worker } = fleet.add(parsed.spec, 'api');
     if (kind === 'exists') {

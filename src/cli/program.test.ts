@@ -175,7 +175,8 @@ describe('interface 3 flags of a command', () => {
       'serve --worker-urls http://a@1',
       [/^--worker-urls: worker URL "http:\/\/a@1" names a data-parallel rank, which needs --dp-aware/],
     ],
-    ['serve --worker-urls https://a', [/^--worker-urls: worker URL "https:\/\/a" has scheme https/]],
+    ['serve --worker-urls ipc://a', [/^--worker-urls: worker URL "ipc:\/\/a" has scheme ipc/]],
+    ['serve --client-cert-path a.pem', ['--client-cert-path needs --client-key-path']],
     [
       'serve --pin-store redis://h --cache-threshold 1.5 --nope --host=x',
       [

@@ -76,6 +76,8 @@ const PAIRS = [
   ['tlsCertPath', 'tlsKeyPath'],
   ['tlsKeyPath', 'tlsCertPath'],
   ['tlsClientCaPath', 'tlsCertPath'],
+  ['clientCertPath', 'clientKeyPath'],
+  ['clientKeyPath', 'clientCertPath'],
 ] as const;
 
 function checkWorkers({ values, given, workers, checks, problems }: CrossInput): void {

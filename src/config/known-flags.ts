@@ -7,7 +7,6 @@ const NO_ENCODE = 'encode workers are not supported';
 const NO_MESH = 'replicas do not share pins; in a later version they do with --pin-store redis://…';
 const NO_RL = 'control of training workers is not part of routing';
 const NO_QUEUE = 'there is no job queue: changes of the fleet apply at once';
-const TLS_WORKERS = 'TLS towards workers is Envoy’s, in its cluster';
 
 /** Flags of SMG v1.11 that are not taken over, and what to do instead (decisions 42). */
 export const KNOWN_FLAGS: ReadonlyMap<string, string> = new Map(
@@ -15,11 +14,7 @@ export const KNOWN_FLAGS: ReadonlyMap<string, string> = new Map(
     host: ENVOY_LISTENS,
     port: ENVOY_LISTENS,
     'cors-allowed-origins': 'use Envoy’s cors filter',
-    'upstream-http2': 'the protocol towards workers is set in Envoy’s cluster',
     'upstream-pool-idle-timeout-secs': 'the idle timeout is set in Envoy’s cluster',
-    'client-cert-path': TLS_WORKERS,
-    'client-key-path': TLS_WORKERS,
-    'ca-cert-paths': TLS_WORKERS,
     'api-key':
       'Envoy passes the client’s authorization header on; give a worker’s own key as api_key in the config file',
 

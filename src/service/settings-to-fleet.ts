@@ -8,6 +8,7 @@ import type { OverloadRule } from '../workers/load/overload.ts';
 import type { Registry } from '../workers/registry.ts';
 import type { RegistryOptions } from '../workers/registry-options.ts';
 import { parseWorkerSpec, type WorkerSpec } from '../workers/worker-spec.ts';
+import { schemeProblem, type WorkerScheme } from '../workers/worker-url.ts';
 
 export function registryOptionsOf(settings: Settings): RegistryOptions {
   return {
@@ -60,10 +61,19 @@ function breakerRulesOf(settings: Settings): BreakerRules {
   };
 }
 
-/** Makes the workers of the flags and of the config file what `loaded` says. Those of the admin API stay. */
-export function applyWorkers(registry: Registry, loaded: Loaded, log: Log): void {
-  tell(registry, 'flags', specsOf(loaded.settings.workerUrls.map((url) => ({ url }))), log);
-  tell(registry, 'file', specsOf(loaded.workers.map((worker) => worker.value)), log);
+/**
+ * Makes the workers of the flags and of the config file what `loaded` says. Those of the admin API stay.
+ *
+ * @param schemes those that Envoy is configured for; a reload that brings a worker of another one leaves it out
+ */
+export function applyWorkers(registry: Registry, loaded: Loaded, schemes: ReadonlySet<WorkerScheme>, log: Log): void {
+  const known = ({ url }: WorkerSpec): boolean => {
+    const problem = schemeProblem(url, schemes);
+    if (problem !== null) log.error('a worker is left out', { worker: url.id, reason: problem });
+    return problem === null;
+  };
+  tell(registry, 'flags', specsOf(loaded.settings.workerUrls.map((url) => ({ url }))).filter(known), log);
+  tell(registry, 'file', specsOf(loaded.workers.map((worker) => worker.value)).filter(known), log);
 }
 
 function tell(registry: Registry, source: 'flags' | 'file', specs: readonly WorkerSpec[], log: Log): void {

@@ -27,6 +27,7 @@ import { createLog, type Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { startProcessMetrics } from '../telemetry/process-metrics.ts';
 import { grpcJsTransport } from '../transport/grpc-js.ts';
+import { workerAsker } from '../workers/ask-worker.ts';
 import { untilJudged } from '../workers/first-look.ts';
 import { HealthChecker } from '../workers/health-checker.ts';
 import { InFlightLedger } from '../workers/in-flight-ledger.ts';
@@ -40,6 +41,7 @@ import { bindPolicyMetrics } from './policy-metrics.ts';
 import { bindServiceMetrics } from './service-metrics.ts';
 import { applyWorkers, healthSettingsOf, loadOptionsOf, registryOptionsOf } from './settings-to-fleet.ts';
 import { warnOfSharedAddresses } from './shared-addresses.ts';
+import { schemesOf, upstreamOf } from './upstream-of.ts';
 
 /** A service that answers Envoy. */
 export interface RunningService {
@@ -75,6 +77,8 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
   const { settings } = loaded;
   const log = options.log ?? createLog({ level: settings.logLevel, json: settings.logJson });
   const clock = (): number => performance.now();
+  const schemes = schemesOf(loaded);
+  const ask = workerAsker(upstreamOf(settings));
   const onFailure = (error: unknown): void =>
     log.error('an internal failure; requests go on without a pick', { error });
 
@@ -182,6 +186,8 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
     processMetrics,
     log,
     fleet: registry,
+    schemes,
+    ask,
     pins,
     state: () => ({ draining, endOfRequest: ends.logStreams > 0 ? 'access_log' : 'age' }),
     config: () => publicSettings(effective),
@@ -197,16 +203,18 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
   bindServiceMetrics({ metrics, ledger, ends, endpoints, transport });
   bindPolicyMetrics(metrics, policies);
 
-  applyWorkers(registry, loaded, log);
+  applyWorkers(registry, loaded, schemes, log);
   registry.markSettled();
   const healthChecker = new HealthChecker(registry, {
     health: healthSettingsOf(settings),
     startupIntervalMs: settings.workerStartupCheckInterval * 1000,
+    ask,
   });
 
   const loadMonitor = new LoadMonitor(registry, {
     ...loadOptionsOf(settings),
     needed: () => policies.needsLoads,
+    ask,
     observer: loadObserver(metrics, log),
     clock,
   });
@@ -245,7 +253,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
         policies.configure(gatewayPolicyOf(next.settings));
         picker.reconfigure(pickerConfigOf(next.settings, pins, policies));
         housekeeping.configure(intervalsOf(next));
-        applyWorkers(registry, next, log);
+        applyWorkers(registry, next, schemes, log);
         loadMonitor.reconsider();
         log.setLevel(next.settings.logLevel);
         metrics.configReloads.cell().value += 1;

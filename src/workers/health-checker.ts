@@ -1,3 +1,4 @@
+import { type AskWorker, askWorker } from './ask-worker.ts';
 import { ConcurrencyGate } from './concurrency-gate.ts';
 import { DEFAULT_HEALTH, type HealthSettings } from './health-settings.ts';
 import { NameResolver, type NameResolverOptions } from './name-resolver.ts';
@@ -9,6 +10,7 @@ export interface HealthCheckerOptions {
   readonly health?: HealthSettings;
   /** `--worker-startup-check-interval`, in milliseconds. */
   readonly startupIntervalMs?: number;
+  readonly ask?: AskWorker;
   readonly dns?: NameResolverOptions;
   readonly random?: () => number;
 }
@@ -29,6 +31,7 @@ export class HealthChecker {
   constructor(registry: Registry, options: HealthCheckerOptions = {}) {
     this.#registry = registry;
     this.#context = {
+      ask: options.ask ?? askWorker,
       registry,
       resolver: new NameResolver(options.dns),
       gate: new ConcurrencyGate(MAX_PROBES),

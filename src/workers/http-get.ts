@@ -1,4 +1,7 @@
 import { type Agent, type ClientRequest, request } from 'node:http';
+import { request as requestOverTls } from 'node:https';
+import { connectFailure } from './connect-failure.ts';
+import type { ConnectTls } from './upstream.ts';
 
 export interface HttpGetOptions {
   /** GET unless it says POST, which then has an empty body. */
@@ -14,7 +17,9 @@ export interface HttpGetOptions {
   /** Longest body that is read; the rest is dropped. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
-  /** Keeps the connection for the next question; without it the connection is the question's own. */
+  /** Over TLS; without it in clear text. */
+  readonly tls?: ConnectTls | null;
+  /** Of node:https with TLS. Keeps the connection for the next question; without it the connection is the question's own. */
   readonly agent?: Agent;
 }
 
@@ -52,9 +57,9 @@ export function httpGet(options: HttpGetOptions): Promise<HttpResult> {
     const abort = () => finish({ kind: 'failed', reason: 'aborted' });
     const timer = setTimeout(() => finish({ kind: 'timeout' }), options.timeoutMs);
     // Stays to the end: a destroyed request may still report an error.
-    get.on('error', (error: NodeJS.ErrnoException) => {
+    get.on('error', (error: Error) => {
       const stale = get.reusedSocket && !answered && !options.signal.aborted;
-      finish(stale ? httpGet(withoutAgent(options)) : { kind: 'failed', reason: error.code ?? error.message });
+      finish(stale ? httpGet(withoutAgent(options)) : { kind: 'failed', reason: connectFailure(error) });
     });
     get.on('response', (response) => {
       answered = true;
@@ -71,9 +76,7 @@ export function httpGet(options: HttpGetOptions): Promise<HttpResult> {
       response.on('end', () => {
         finish({ kind: 'answer', status, body: Buffer.concat(chunks), complete: true }, options.agent !== undefined);
       });
-      response.on('error', (error: NodeJS.ErrnoException) =>
-        finish({ kind: 'failed', reason: error.code ?? error.message }),
-      );
+      response.on('error', (error: Error) => finish({ kind: 'failed', reason: connectFailure(error) }));
     });
     if (options.signal.aborted) abort();
     else {
@@ -87,9 +90,10 @@ function withoutAgent({ agent: _, ...options }: HttpGetOptions): HttpGetOptions 
   return options;
 }
 
-function open({ method = 'GET', ip, port, path, headers, agent }: HttpGetOptions): ClientRequest | null {
+function open({ method = 'GET', ip, port, path, headers, agent, tls }: HttpGetOptions): ClientRequest | null {
+  const options = { method, host: ip, port, path, headers, setHost: false, agent: agent ?? false };
   try {
-    return request({ method, host: ip, port, path, headers, setHost: false, agent: agent ?? false });
+    return tls ? requestOverTls({ ...options, ...tls }) : request(options);
   } catch {
     return null;
   }

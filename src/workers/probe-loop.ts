@@ -1,5 +1,5 @@
 import { canonicalAddress, splitAddress } from './address.ts';
-import { askWorker } from './ask-worker.ts';
+import type { AskWorker } from './ask-worker.ts';
 import type { ConcurrencyGate } from './concurrency-gate.ts';
 import { askDpSize, SERVER_INFO_MAX_BYTES, SERVER_INFO_TIMEOUT_MS } from './dp-size.ts';
 import { effectiveHealth, type HealthSettings } from './health-settings.ts';
@@ -13,6 +13,7 @@ import type { WorkerSpec } from './worker-spec.ts';
 
 /** What the loops of all workers share. */
 export interface ProbeContext {
+  readonly ask: AskWorker;
   readonly registry: Registry;
   readonly resolver: NameResolver;
   readonly gate: ConcurrencyGate;
@@ -106,7 +107,7 @@ export class ProbeLoop {
     if (this.#closed) return null;
     const at = Date.now();
     const started = performance.now();
-    const result = await this.#get(this.#health.endpoint, this.#health.timeoutSecs * 1_000, HEALTH_MAX_BYTES);
+    const result = await this.#get(this.#health.endpoint, this.#health.timeoutSecs * 1_000, HEALTH_MAX_BYTES, true);
     let ok = result.kind === 'answer' && isOk(result.status);
     const durationMs = performance.now() - started;
     // A worker that comes back may be another engine: it is asked again.
@@ -130,7 +131,7 @@ export class ProbeLoop {
   }
 
   #needsModels(returning: boolean): boolean {
-    return !this.#instance.modelsKnown || (returning && this.spec.models.length === 0);
+    return !this.#instance.modelsKnown || (returning && this.#instance.asksModels);
   }
 
   #needsRanks(returning: boolean): boolean {
@@ -175,9 +176,10 @@ export class ProbeLoop {
     return true;
   }
 
-  async #get(path: string, timeoutMs: number, maxBytes: number): Promise<HttpResult> {
+  async #get(path: string, timeoutMs: number, maxBytes: number, health = false): Promise<HttpResult> {
     if (this.#instance.address === '') await this.#context.resolver.refresh(this.spec.url.host);
-    return askWorker(this.spec, this.#instance.address, { path, timeoutMs, maxBytes, signal: this.#abort.signal });
+    const { signal } = this.#abort;
+    return this.#context.ask(this.spec, this.#instance.address, { path, timeoutMs, maxBytes, signal, health });
   }
 
   /** A name with several addresses: a worker that is not ready at one is tried at the next. */

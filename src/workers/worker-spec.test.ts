@@ -80,7 +80,7 @@ describe('interface 6 declared workers', () => {
     ['http://w', 'worker: must be an object with a url, got "http://w"', []],
     [{}, 'url: must be the URL of the worker, got nothing', ['url']],
     [{ url: 7 }, 'url: must be the URL of the worker, got 7', ['url']],
-    [{ url: 'https://w' }, 'url: worker URL "https://w" has scheme https, which is not supported; allowed:', ['url']],
+    [{ url: 'ipc://w' }, 'url: worker URL "ipc://w" has scheme ipc, which is not supported; allowed:', ['url']],
     [{ url, id: 'x' }, `id: must be the URL of the worker, "${url}"`, ['id']],
     [{ url, name: '' }, 'name: must be a text that is not empty, without control characters, got ""', ['name']],
     [{ url, name: 'a\r\nx: 1' }, 'name: must be a text that is not empty, without control characters, got', ['name']],

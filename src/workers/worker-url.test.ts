@@ -12,6 +12,11 @@ describe('interface 6 worker URLs', () => {
     ['http://localhost:8000', 'http://localhost:8000', 'localhost', 8000, ''],
     ['http://Worker-1.Example.COM:1', 'http://Worker-1.Example.COM:1', 'worker-1.example.com', 1, ''],
     ['http://vllm_0.ns.svc:65535/', 'http://vllm_0.ns.svc:65535', 'vllm_0.ns.svc', 65_535, ''],
+    ['https://10.0.0.1:8443/', 'https://10.0.0.1:8443', '10.0.0.1', 8443, '10.0.0.1:8443'],
+    ['https://w.example', 'https://w.example', 'w.example', 443, ''],
+    ['grpc://w:9000', 'grpc://w:9000', 'w', 9000, ''],
+    ['grpc://10.0.0.1', 'grpc://10.0.0.1', '10.0.0.1', 80, '10.0.0.1:80'],
+    ['grpcs://[::1]', 'grpcs://[::1]', '::1', 443, '[::1]:443'],
   ])('%s is read', (text, id, host, port, address) => {
     const result = parseWorkerUrl(text);
 
@@ -22,6 +27,8 @@ describe('interface 6 worker URLs', () => {
   it.each([
     ['http://W:80', 'http://w'],
     ['http://[::1]', 'http://[0:0:0:0:0:0:0:1]:80'],
+    ['https://w', 'https://W:443'],
+    ['http://w:8000', 'https://w:8000'],
   ])('%s and %s are one endpoint', (one, other) => {
     const [a, b] = [parseWorkerUrl(one), parseWorkerUrl(other)];
 
@@ -29,10 +36,10 @@ describe('interface 6 worker URLs', () => {
   });
 
   it.each([
-    ['https://w:8000', 'scheme https'],
-    ['grpc://w:8000', 'scheme grpc'],
-    ['grpcs://w:8000', 'scheme grpcs'],
     ['ipc:///tmp/w', 'scheme ipc'],
+    ['h2c://w:8000', 'scheme h2c, which is not supported (HTTP/2 without TLS is http:// with --upstream-http2'],
+    ['h2://w:8000', 'scheme h2, which is not supported (HTTP/2 over TLS is https:// with --upstream-http2'],
+    ['HTTPS://w:8000', 'not in lower case'],
     ['ftp://w', 'scheme ftp'],
     ['HTTP://w:8000', 'not in lower case'],
     ['w:8000', 'no scheme'],
@@ -84,6 +91,7 @@ describe('interface 6 worker URLs', () => {
   it.each([
     ['http://host@4096', 'a rank above 4095'],
     ['http://host@01', 'user information'],
+    ['grpc://host@1', 'a rank, which no gRPC request can name'],
     ['http://host@-1', 'user information'],
     ['http://host@1/', 'user information'],
     ['http://host@1@1', 'user information'],

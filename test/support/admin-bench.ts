@@ -7,6 +7,7 @@ import { MemoryPinStore } from '../../src/pins/memory-pin-store.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { startProcessMetrics } from '../../src/telemetry/process-metrics.ts';
+import { askWorker } from '../../src/workers/ask-worker.ts';
 import { Registry } from '../../src/workers/registry.ts';
 import type { RegistryOptions } from '../../src/workers/registry-options.ts';
 import { specOf } from './registry-bench.ts';
@@ -36,6 +37,8 @@ export class AdminBench {
     bindFleetMetrics(metrics, this.registry);
     return {
       fleet: this.registry,
+      schemes: new Set(['http']),
+      ask: askWorker,
       pins: new MemoryPinStore({ maxPins: 10 }),
       metrics,
       processMetrics: startProcessMetrics(),

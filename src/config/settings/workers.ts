@@ -1,7 +1,7 @@
 import { aliasProblem } from '../model-aliases.ts';
 import { available, later } from '../setting.ts';
-import { bool, int, list, optional, port, TIMER_SECS, text, U32 } from '../setting-types.ts';
-import { pair, urlPath } from '../text-types.ts';
+import { bool, choice, int, list, optional, port, TIMER_SECS, text, U32 } from '../setting-types.ts';
+import { filePath, pair, urlPath } from '../text-types.ts';
 
 /** Where workers come from, and how their health is told. Ranges as SMG's, timers within Node's (policies 7). */
 export const WORKER_SETTINGS = {
@@ -11,6 +11,48 @@ export const WORKER_SETTINGS = {
     help: 'base URLs of workers',
     group: 'Workers',
     reload: 'live',
+  }),
+  workerSchemes: available({
+    type: list(choice(['http', 'https', 'grpc', 'grpcs'])),
+    default: [],
+    help: 'schemes of workers that are still to come, besides http and those of the workers given at start',
+    group: 'Workers',
+    reload: 'restart',
+  }),
+  upstreamHttp2: available({
+    type: bool(),
+    default: false,
+    help: 'speak HTTP/2 to every worker: h2c to http://, ALPN h2 to https://',
+    group: 'Workers',
+    reload: 'restart',
+  }),
+  caCertPaths: available({
+    type: list(filePath()),
+    default: [],
+    help: 'authorities that certificates of workers must be of, PEM; without one those of the system',
+    group: 'Workers',
+    reload: 'restart',
+  }),
+  clientCertPath: available({
+    type: optional(filePath()),
+    default: null,
+    help: 'certificate that workers are shown, PEM',
+    group: 'Workers',
+    reload: 'restart',
+  }),
+  clientKeyPath: available({
+    type: optional(filePath()),
+    default: null,
+    help: 'its private key, PEM',
+    group: 'Workers',
+    reload: 'restart',
+  }),
+  workerTlsInsecure: available({
+    type: bool(),
+    default: false,
+    help: 'take any certificate of a worker',
+    group: 'Workers',
+    reload: 'restart',
   }),
   workerStartupCheckInterval: available({
     type: int({ min: 1, max: TIMER_SECS, unit: 'secs' }),

@@ -1,10 +1,12 @@
 import { Agent } from 'node:http';
+import { Agent as TlsAgent } from 'node:https';
 import type { Socket } from 'node:net';
-import type { askWorker } from '../ask-worker.ts';
+import type { AskWorker } from '../ask-worker.ts';
 import type { ConcurrencyGate } from '../concurrency-gate.ts';
 import { NO_MODEL } from '../snapshot.ts';
 import type { WorkerInstance } from '../worker-instance.ts';
 import type { WorkerSpec } from '../worker-spec.ts';
+import { isTls } from '../worker-url.ts';
 import type { LoadObserver } from './load-observer.ts';
 import { reportOfRank } from './load-report.ts';
 import { LOAD_MAX_BYTES, LoadRoutes } from './load-routes.ts';
@@ -13,7 +15,7 @@ import { type PollOutcome, pollLoad } from './poll-load.ts';
 
 /** What the loops of all workers share. */
 export interface LoadLoopContext {
-  readonly ask: typeof askWorker;
+  readonly ask: AskWorker;
   readonly gate: ConcurrencyGate;
   readonly observer: LoadObserver;
   /** Takes in what the last poll says of a worker. */
@@ -42,7 +44,7 @@ export class LoadLoop {
   readonly #routes = new LoadRoutes();
   readonly #abort = new AbortController();
   /** Polls follow each other so fast that a connection for each would cost a third of all. */
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  readonly #agent: Agent;
   #intervalMs: number;
   #polledAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
@@ -55,6 +57,8 @@ export class LoadLoop {
     this.#instance = instance;
     this.#intervalMs = intervalMs;
     this.#rule = rule;
+    const kept = { keepAlive: true, maxSockets: 1 };
+    this.#agent = isTls(instance.spec.url.scheme) ? new TlsAgent(kept) : new Agent(kept);
     this.#next(0);
   }
 

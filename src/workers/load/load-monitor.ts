@@ -1,4 +1,4 @@
-import { askWorker } from '../ask-worker.ts';
+import { type AskWorker, askWorker } from '../ask-worker.ts';
 import { ConcurrencyGate } from '../concurrency-gate.ts';
 import type { Registry } from '../registry.ts';
 import type { WorkerInstance } from '../worker-instance.ts';
@@ -16,7 +16,7 @@ export interface LoadMonitorOptions {
   /** Whether anything else than overload protection looks at load reports now. */
   readonly needed: () => boolean;
   readonly observer?: LoadObserver;
-  readonly ask?: typeof askWorker;
+  readonly ask?: AskWorker;
   readonly clock?: () => number;
   readonly random?: () => number;
 }
