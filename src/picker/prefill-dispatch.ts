@@ -2,6 +2,7 @@
 import type { EndpointKind } from '../request/endpoint.ts';
 import type { JsonScan } from '../request/json-scanner.ts';
 import type { RequestHead } from '../request/request-head.ts';
+import type { Outcome } from '../workers/breaker.ts';
 import type { Worker } from '../workers/worker.ts';
 import type { RefusalAnswer } from './answer.ts';
 
@@ -11,6 +12,8 @@ export interface PrefillOrder {
   readonly endpoint: EndpointKind;
   /** The members of its body; null where the body could not be read whole. */
   readonly body: JsonScan | null;
+  /** Longest body of the decode leg that can be handed on, in bytes; 0 where the client's own has to go on. */
+  readonly mostBodyBytes: number;
   /** Canonical model to write into both bodies; null where the client's word stands. */
   readonly model: string | null;
   /** Sent on as `x-request-id`. */
@@ -30,7 +33,10 @@ export interface Handoff {
   readonly once: boolean;
 }
 
-/** The prefill leg failed: what the client is told. */
+/**
+ * The prefill leg failed: what the client is told, unless the status is one of those that are tried again (decisions 31) and
+ * another try is left.
+ */
 export interface PrefillFailure {
   readonly kind: 'failed';
   readonly status: number;
@@ -44,8 +50,11 @@ export interface PrefillRun {
   readonly timeoutMs: number;
   /** Never rejects. Comes as soon as the decode leg may begin. */
   readonly handoff: Promise<Handoff | PrefillFailure>;
-  /** The part of the prefill worker is over, whatever came of it: its in-flight count can go. Never rejects. */
-  readonly done: Promise<void>;
+  /**
+   * The part of the prefill worker is over: its in-flight count can go. What its circuit breaker is to know of it, null for
+   * nothing (it answered 429, or the request was cancelled). Never rejects.
+   */
+  readonly done: Promise<Outcome | null>;
   /** The client left. */
   cancel(): void;
 }
