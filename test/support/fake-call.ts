@@ -9,7 +9,10 @@ export class FakeCall implements Call {
   readonly #handler: CallHandler;
   #over = false;
 
-  constructor(method: Method) {
+  readonly #metadata: Readonly<Record<string, string>>;
+
+  constructor(method: Method, metadata: Readonly<Record<string, string>> = {}) {
+    this.#metadata = metadata;
     this.#handler = method.open(this);
   }
 
@@ -17,8 +20,8 @@ export class FakeCall implements Call {
     return this.#over;
   }
 
-  metadata(): string | undefined {
-    return undefined;
+  metadata(name: string): string | undefined {
+    return this.#metadata[name];
   }
 
   send(message: Uint8Array): void {
