@@ -30,6 +30,7 @@ import { contentLength } from './content-length.ts';
 import { logDecision } from './decision-log.ts';
 import { destinationOf } from './destination.ts';
 import { placeSelection, selectionOf } from './endpoint-selection.ts';
+import { fleetFor } from './fleet-for.ts';
 import type { PickCounters } from './pick-counters.ts';
 import type { PickIds } from './pick-ids.ts';
 import type { ErrorStyle } from './refusals.ts';
@@ -181,7 +182,7 @@ export class Picker {
     let streaming: boolean | null = null;
     let canonicalModel: string | null = null;
     // Until the body says more: the model that nobody needs to name.
-    let model = this.#parts.fleet.current.soleModel;
+    let model = fleetFor(head, this.#parts.fleet.current).soleModel;
     if (body !== null && this.#isReadable(head, body, endpoint)) {
       const fields = readBody(body.bytes, body.complete, endpoint, config.bodyMembers);
       if (fields.kind === 'error') {
@@ -254,11 +255,12 @@ export class Picker {
   }
 
   #decide(request: ReadRequest, { subset }: StreamFacts, now: number): Outcome {
-    const { fleet, random } = this.#parts;
+    const { random } = this.#parts;
     const { router } = this.#config;
+    const fleet = fleetFor(request.head, this.#parts.fleet.current);
     const selection = this.#selectionOf(request.head);
-    if (selection === null) return router.decide(request, fleet.current, now, random, subset);
-    return placeSelection(selection, fleet.current, router.policies.standard.name, request.model);
+    if (selection === null) return router.decide(request, fleet, now, random, subset);
+    return placeSelection(selection, fleet, router.policies.standard.name, request.model);
   }
 
   #selectionOf(head: RequestHead): readonly string[] | null {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { headOf } from '../../test/support/head.ts';
-import { type BodyKind, bodyKindOf } from './body-kind.ts';
+import { type BodyKind, bodyKindOf, isGrpcRequest } from './body-kind.ts';
 
 type Headers = [name: string, value: string][];
 
@@ -45,5 +45,21 @@ describe('decisions 20 and 35: whether a body can be read', () => {
   it('nothing follows the end of the stream', () => {
     expect(bodyKindOf(headOf({ endOfStream: true }))).toBe('none');
     expect(bodyKindOf(headOf({ endOfStream: true, headers: [['content-encoding', 'gzip']] }))).toBe('none');
+  });
+});
+
+describe('decisions 45: a gRPC request, as Envoy tells one', () => {
+  it.each<[string | undefined, boolean]>([
+    ['application/grpc', true],
+    ['application/grpc+proto', true],
+    ['application/grpc-web', false],
+    ['application/grpcx', false],
+    ['application/grpc;charset=utf-8', false],
+    ['Application/grpc', false],
+    ['application/json', false],
+    ['', false],
+    [undefined, false],
+  ])('%j: %s', (type, expected) => {
+    expect(isGrpcRequest(headOf({ headers: type === undefined ? [] : [['content-type', type]] }))).toBe(expected);
   });
 });

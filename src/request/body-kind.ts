@@ -19,6 +19,17 @@ export function bodyKindOf(head: RequestHead): BodyKind {
   return isJsonType(type) && isIdentity(head) ? 'json' : 'opaque';
 }
 
+/** A gRPC request as Envoy's routes tell one (their `grpc` matcher). */
+export function isGrpcRequest(head: RequestHead): boolean {
+  const type = head.first('content-type');
+  if (type === undefined || type.length < GRPC_BYTES.length) return false;
+  for (let i = 0; i < GRPC_BYTES.length; i++) if (type[i] !== GRPC_BYTES[i]) return false;
+  return type.length === GRPC_BYTES.length || type[GRPC_BYTES.length] === PLUS;
+}
+
+const GRPC_BYTES = Buffer.from('application/grpc');
+const PLUS = 0x2b;
+
 const USUAL_TYPE = 'application/json';
 const USUAL_BYTES = Buffer.from(USUAL_TYPE);
 

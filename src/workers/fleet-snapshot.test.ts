@@ -228,3 +228,31 @@ describe('what stays the same between snapshots', () => {
     expect(two.pool('p')?.memberIds).toBe(one.pool('q')?.memberIds);
   });
 });
+
+describe('decisions 45: gRPC workers', () => {
+  const grpc = (id: string, ...models: string[]) => known(makeWorker(`grpc://${id}`, { url: `grpc://${id}`, models }));
+
+  it('stand apart from all others, and can be found as workers of the fleet', () => {
+    const snapshot = of(serving('a', 'x'), grpc('b'), grpc('c', 'y'));
+
+    expect(snapshot.workers.map(({ id }) => id)).toEqual(['a', 'grpc://b', 'grpc://c']);
+    expect([ids(snapshot, ''), ids(snapshot, 'y'), snapshot.models]).toEqual([['a'], undefined, ['x']]);
+    expect(snapshot.soleModel).toBe('x');
+    expect(snapshot.byId('grpc://b')?.id).toBe('grpc://b');
+    expect(snapshot.grpc?.pool('')?.memberIds).toEqual(['grpc://b', 'grpc://c']);
+    expect(snapshot.grpc?.byId('a')).toBeUndefined();
+    expect(snapshot.grpc?.grpc).toBeNull();
+  });
+
+  it('are none where no worker is one', () => {
+    expect(of(serving('a')).grpc).toBeNull();
+  });
+
+  it('keep their pool while only others change', () => {
+    const b = grpc('b');
+    const before = of(serving('a', 'x'), b);
+    const after = FleetSnapshot.after(before, [serving('z', 'x'), b]);
+
+    expect(after.grpc?.pool('')).toBe(before.grpc?.pool(''));
+  });
+});

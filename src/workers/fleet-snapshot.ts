@@ -1,6 +1,6 @@
 import { NO_MODEL, type Pool, type WorkerSnapshot } from './snapshot.ts';
 import type { Worker } from './worker.ts';
-import { rankId } from './worker-url.ts';
+import { isGrpcUrl, rankId } from './worker-url.ts';
 
 /** A worker as the builder of snapshots takes it. */
 export interface FleetEntry {
@@ -20,6 +20,7 @@ export class FleetSnapshot implements WorkerSnapshot {
   readonly uniform: boolean;
   readonly ranked: boolean;
   readonly soleModel: string;
+  readonly grpc: FleetSnapshot | null;
   readonly #byId: ReadonlyMap<string, Worker>;
   readonly #byAddress: ReadonlyMap<string, Worker>;
   readonly #commonRanks: ReadonlySet<number | null>;
@@ -30,13 +31,15 @@ export class FleetSnapshot implements WorkerSnapshot {
   /** For a model that nobody lists: who serves any model, or may turn out to serve it. */
   readonly #unlisted: Pool;
 
-  private constructor(version: number, entries: readonly FleetEntry[], previous: FleetSnapshot | null) {
+  private constructor(version: number, entries: readonly FleetEntry[], previous: FleetSnapshot | null, grpc = false) {
     this.version = version;
     this.workers = entries.map((entry) => entry.worker);
     this.#byId = new Map(this.workers.map((worker) => [worker.id, worker]));
     this.#byAddress = firstByAddress(this.workers);
 
-    const regular = entries.filter((entry) => entry.worker.type === 'regular');
+    const apart = grpc ? [] : entries.filter((entry) => isGrpcUrl(entry.worker.url));
+    this.grpc = apart.length === 0 ? null : new FleetSnapshot(version, apart, previous?.grpc ?? null, true);
+    const regular = entries.filter(({ worker }) => worker.type === 'regular' && isGrpcUrl(worker.url) === grpc);
     const everyone = regular.map((entry) => entry.worker);
     const open = everyone.filter((worker) => worker.models.length === 0);
 

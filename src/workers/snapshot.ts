@@ -40,4 +40,9 @@ export interface WorkerSnapshot {
   hasEverywhere(rank: number): boolean;
   /** The model that every worker lists and no other; empty when there is none such. */
   readonly soleModel: string;
+  /**
+   * The part of the fleet that serves gRPC requests and nothing else, whose workers stand in no pool of the whole; null when
+   * there is none, and gRPC requests go where all others go (decisions 45).
+   */
+  readonly grpc: WorkerSnapshot | null;
 }

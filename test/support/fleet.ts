@@ -97,6 +97,7 @@ export function makeSnapshot(workers: readonly Worker[], version = 1): WorkerSna
     },
     models: [...new Set(workers.filter((worker) => worker.status === 'ready').flatMap((worker) => worker.models))],
     uniform: lists.size <= 1,
+    grpc: null,
     ranked: workers.some((worker) => worker.rank !== null),
     hasEverywhere: (rank) =>
       workers.every(({ url }) => workers.some((worker) => worker.url === url && worker.rank === rank)),
