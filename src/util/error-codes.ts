@@ -54,6 +54,16 @@ export const HTTP_CODES = {
     from: ['service', 'envoy', 'admin'],
     meaning: 'The body is larger than allowed (`--max-payload-size`; 1 MiB on the admin API).',
   },
+  prefill_request_failed: {
+    status: 502,
+    from: ['service'],
+    meaning: 'The prefill worker could not be reached, or did not answer in time (504).',
+  },
+  prefill_upstream_error: {
+    status: 500,
+    from: ['service'],
+    meaning: 'The prefill worker answered with an error; its status and message are handed on.',
+  },
   call_upstream_connection_failed: {
     status: 503,
     from: ['envoy'],

@@ -1,0 +1,295 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeWorker } from '../../test/support/fleet.ts';
+import { headOf } from '../../test/support/head.ts';
+import { json, type StubAnswer, StubWorker } from '../../test/support/stub-worker.ts';
+import { until } from '../../test/support/until.ts';
+import type { Handoff, PrefillFailure, PrefillOrder, PrefillRun } from '../picker/prefill-dispatch.ts';
+import { BODY_MEMBERS } from '../request/body-members.ts';
+import { scanObject } from '../request/json-scanner.ts';
+import { PrefillClient } from './prefill-client.ts';
+import type { PrefillWorker } from './prefill-worker.ts';
+import { ServiceDispatch } from './service-dispatch.ts';
+
+const PATH = '/v1/chat/completions';
+const ROOM = String(2n ** 63n - 1n);
+const RETURNED = { remote_engine_id: 'e1', remote_block_ids: [1, 2] };
+
+let engine: StubWorker;
+let client: PrefillClient;
+let dispatch: ServiceDispatch;
+let facts: Partial<PrefillWorker>;
+let told: string[];
+/** Body that the prefill worker got. */
+let received: string;
+
+beforeEach(async () => {
+  engine = await StubWorker.start();
+  client = new PrefillClient({ connectTimeoutMs: 1000 });
+  facts = {};
+  told = [];
+  received = '';
+  dispatch = new ServiceDispatch({
+    client,
+    find: () => ({
+      origin: engine.url,
+      authority: 'prefill.local:8000',
+      host: 'prefill.local',
+      apiKey: null,
+      order: 'sequential',
+      transport: 'nixl',
+      bootstrapPort: null,
+      engineId: null,
+      rank: null,
+      ...facts,
+    }),
+    observer: {
+      connector: (mode) => told.push(`connector ${mode}`),
+      noTransfer: () => told.push('no transfer'),
+      noBootstrap: () => told.push('no bootstrap'),
+      ended: (worker, status) => told.push(`ended ${worker.id} ${status}`),
+    },
+    timeoutMs: 5000,
+    fill: (bytes) => bytes.fill(0xff),
+    wallNow: () => 0,
+    clock: () => performance.now(),
+  });
+  answer(json({ id: 'x', kv_transfer_params: RETURNED }));
+});
+
+afterEach(async () => {
+  await client.close();
+  await engine.dies();
+});
+
+function answer(how: StubAnswer): void {
+  engine.pages = {
+    [PATH]: (request, response) => {
+      request.on('data', (chunk) => {
+        received += chunk;
+      });
+      request.on('end', () => {
+        if (typeof how === 'function') how(request, response);
+        else if (typeof how === 'number') response.writeHead(how).end('{}');
+        else if (how === 'reset') request.socket.resetAndDestroy();
+      });
+    },
+  };
+}
+
+function order(body: object | null = { messages: [] }, parts: Partial<PrefillOrder> = {}): PrefillOrder {
+  return {
+    head: headOf({ path: PATH, headers: [['x-smg-routing-key', 'k']] }),
+    endpoint: 'chat',
+    body: body === null ? null : scanObject(Buffer.from(JSON.stringify(body)), BODY_MEMBERS),
+    mostBodyBytes: Number.POSITIVE_INFINITY,
+    model: null,
+    requestId: 'r-1',
+    prefill: makeWorker('http://p'),
+    decode: makeWorker('http://d'),
+    ...parts,
+  };
+}
+
+function running(started: Handoff | PrefillFailure | PrefillRun): PrefillRun {
+  if ('kind' in started) throw new Error(`settled at once: ${JSON.stringify(started)}`);
+  return started;
+}
+
+async function handedOn(made: PrefillOrder): Promise<{ body: unknown }> {
+  const run = running(dispatch.start(made));
+  const taken = await run.handoff;
+  await run.done;
+  if (taken.kind === 'failed') throw new Error(taken.message);
+  return { body: taken.body === null ? null : JSON.parse(taken.body.toString()) };
+}
+
+describe('policies 4.4 sequential dispatch', () => {
+  it('asks the prefill worker first, and hands on what it returned', async () => {
+    const { body } = await handedOn(order({ model: 'm', stream: true, max_tokens: 9 }));
+
+    expect(JSON.parse(received)).toEqual({
+      model: 'm',
+      stream: false,
+      max_tokens: 1,
+      kv_transfer_params: { do_remote_decode: true, do_remote_prefill: false },
+    });
+    expect(body).toEqual({ model: 'm', stream: true, max_tokens: 9, kv_transfer_params: RETURNED });
+    expect(told).toEqual(['connector nixl', 'ended http://p 200']);
+  });
+
+  it('mooncake names the same transfer on both legs', async () => {
+    facts = { transport: 'mooncake', engineId: 'eng', bootstrapPort: 9000 };
+    const { body } = await handedOn(order());
+
+    const id = 'xfer-00000000-0000-7fff-bfff-ffffffffffff';
+    expect(JSON.parse(received)).toMatchObject({ kv_transfer_params: { transfer_id: id, do_remote_decode: true } });
+    expect(body).toMatchObject({
+      kv_transfer_params: {
+        transfer_id: id,
+        do_remote_prefill: true,
+        remote_engine_id: 'eng',
+        remote_bootstrap_addr: 'http://prefill.local:9000',
+      },
+    });
+  });
+
+  it.each<[string, StubAnswer]>([
+    ['without parameters', json({ id: 'x' })],
+    ['with null', json({ kv_transfer_params: null })],
+    ['that is no JSON', (_, response) => response.end('thanks')],
+  ])('an answer %s leaves the prompt to the decode worker, and is counted', async (_, how) => {
+    answer(how);
+    const { body } = await handedOn(order());
+    expect(body).toBeNull();
+    expect(told).toContain('no transfer');
+  });
+
+  it('an unknown connector says nothing and hands on what comes', async () => {
+    facts = { transport: null };
+    const { body } = await handedOn(order({ kv_transfer_params: { mine: 1 } }));
+    expect(JSON.parse(received)).toMatchObject({ kv_transfer_params: { mine: 1 } });
+    expect(body).toEqual({ kv_transfer_params: RETURNED });
+    expect(told[0]).toBe('connector passthrough');
+  });
+
+  it('several answers need no prefill', () => {
+    expect(dispatch.start(order({ n: 2 }))).toMatchObject({ kind: 'handoff', body: null });
+    expect(dispatch.start(order({ n: 2 }, { model: 'canonical' }))).toMatchObject({
+      body: Buffer.from('{"model":"canonical","n":2}'),
+    });
+    expect(engine.asked).toEqual([]);
+  });
+
+  it.each<[string, PrefillOrder]>([
+    ['was not read whole', order(null)],
+    ['cannot be replaced', order({}, { mostBodyBytes: 0 })],
+    ['is over the limit', order({}, { mostBodyBytes: 1 })],
+  ])('where the body %s the decode worker computes the prompt', (_, made) => {
+    expect(dispatch.start(made)).toMatchObject({ kind: 'handoff', body: null });
+    expect(told).toEqual(['no transfer']);
+    expect(engine.asked).toEqual([]);
+  });
+
+  it('where it grows over the limit too', async () => {
+    expect(await handedOn(order({}, { mostBodyBytes: 10 }))).toEqual({ body: null });
+    expect(told).toContain('no transfer');
+  });
+
+  it('sends what SMG sends of the headers', async () => {
+    const headers: [string, string][] = [
+      ['authorization', 'Bearer client'],
+      ['traceparent', '00-a-b-01'],
+      ['cookie', 'secret'],
+      ['x-smg-routing-key', 'k'],
+      ['x-smg-target-worker', '1'],
+    ];
+    await handedOn(order({}, { head: headOf({ path: PATH, headers }) }));
+    expect(engine.lastHeaders).toMatchObject({
+      host: 'prefill.local:8000',
+      authorization: 'Bearer client',
+      traceparent: '00-a-b-01',
+      'x-smg-routing-key': 'k',
+      'x-request-id': 'r-1',
+      'content-type': 'application/json',
+    });
+    expect(engine.lastHeaders).not.toHaveProperty('cookie');
+    expect(engine.lastHeaders).not.toHaveProperty('x-smg-target-worker');
+  });
+
+  it('the key of the worker stands for the client’s', async () => {
+    facts = { apiKey: 'worker-key' };
+    await handedOn(order({}, { head: headOf({ path: PATH, headers: [['authorization', 'Bearer client']] }) }));
+    expect(engine.lastHeaders).toMatchObject({ authorization: 'Bearer worker-key' });
+  });
+});
+
+describe('policies 4.3 parallel dispatch', () => {
+  beforeEach(() => {
+    facts = { order: 'parallel', host: '[fd00::1]', bootstrapPort: 9000 };
+  });
+
+  it('the decode leg begins when the prefill worker has the request, not when it has done it', async () => {
+    answer('hang');
+    const run = running(dispatch.start(order({ model: 'm' })));
+    const taken = await run.handoff;
+
+    expect(taken).toMatchObject({
+      kind: 'handoff',
+      body: Buffer.from(`{"bootstrap_host":"fd00::1","bootstrap_port":9000,"bootstrap_room":${ROOM},"model":"m"}`),
+    });
+    await until(() => received !== '', 'the prefill worker got its body');
+    expect(received).toBe((taken as Handoff).body?.toString());
+    run.cancel();
+    await run.done;
+    await until(() => engine.connections === 0, 'the prefill was ended');
+    expect(told).toEqual([]);
+  });
+
+  it('a prefill worker that cannot be reached fails the request before its decode', async () => {
+    await engine.dies();
+    expect(await running(dispatch.start(order())).handoff).toEqual({
+      kind: 'failed',
+      status: 502,
+      code: 'prefill_request_failed',
+      message: 'The prefill worker could not be reached',
+    });
+    expect(told).toEqual(['ended http://p 0']);
+  });
+
+  it.each<[string, PrefillOrder]>([
+    ['was not read whole', order(null)],
+    ['cannot be replaced', order({}, { mostBodyBytes: 0 })],
+    ['grows over the limit', order({}, { mostBodyBytes: 10 })],
+  ])('a body that %s cannot name a room', (_, made) => {
+    expect(dispatch.start(made)).toMatchObject({ kind: 'failed', status: 413 });
+    expect(told).toEqual(['no bootstrap']);
+    expect(engine.asked).toEqual([]);
+  });
+});
+
+describe('a prefill that fails', () => {
+  it.each<[string, StubAnswer, string | null]>([
+    ['a good answer', 200, 'success'],
+    ['an error', 500, 'failure'],
+    ['a client’s fault', 400, 'success'],
+    ['overload', 429, null],
+    ['a broken connection', 'reset', 'failure'],
+  ])('%s is told to its breaker', async (_, how, outcome) => {
+    answer(how);
+    expect(await running(dispatch.start(order())).done).toBe(outcome);
+  });
+
+  it.each<[string, StubAnswer, number, string, string]>([
+    ['an error', (_, r) => r.writeHead(500).end('{"error":{"message":"boom"}}'), 500, 'prefill_upstream_error', 'boom'],
+    ['a refusal', (_, r) => r.writeHead(400).end('{"message":"bad n"}'), 400, 'prefill_upstream_error', 'bad n'],
+    ['overload', 429, 429, 'prefill_upstream_error', 'The prefill worker answered with status 429'],
+    ['a redirect', 307, 502, 'prefill_upstream_error', 'The prefill worker answered with status 307'],
+    ['a broken connection', 'reset', 502, 'prefill_request_failed', 'The prefill worker could not be reached'],
+  ])('%s', async (_, how, status, code, message) => {
+    answer(how);
+    expect(await running(dispatch.start(order())).handoff).toEqual({ kind: 'failed', status, code, message });
+    expect(told.at(-1)).toMatch(/^ended http:\/\/p/);
+  });
+
+  it('never tells an address', async () => {
+    const { port } = engine;
+    await engine.dies();
+    const taken = await running(dispatch.start(order())).handoff;
+    expect(JSON.stringify(taken)).not.toContain(String(port));
+  });
+
+  it('a worker whose name does not resolve is not asked', () => {
+    facts = { origin: '' };
+    expect(dispatch.start(order())).toMatchObject({ kind: 'failed', status: 502 });
+  });
+
+  it('a client that leaves ends it, which is no fault of the worker', async () => {
+    answer('hang');
+    const run = running(dispatch.start(order()));
+    await until(() => received !== '', 'the prefill worker got its body');
+    run.cancel();
+    expect((await run.handoff).kind).toBe('failed');
+    await until(() => engine.connections === 0, 'the prefill was ended');
+    expect(told).toEqual(['connector nixl']);
+  });
+});

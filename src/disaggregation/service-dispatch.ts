@@ -1,0 +1,182 @@
+/** `--pd-dispatch service`: this service sends the prefill itself (decisions 27, envoy 12). */
+import type { Handoff, PrefillDispatch, PrefillFailure, PrefillOrder, PrefillRun } from '../picker/prefill-dispatch.ts';
+import { type JsonScan, scanObject } from '../request/json-scanner.ts';
+import { type Outcome, outcomeOf } from '../workers/breaker.ts';
+import type { Worker } from '../workers/worker.ts';
+import { bootstrapBodies } from './bootstrap-bodies.ts';
+import { KV_TRANSFER_PARAMS, MEMBERS } from './members.ts';
+import type { PrefillAnswer, PrefillClient, RunningCall } from './prefill-client.ts';
+import { prefillHeaders } from './prefill-request.ts';
+import type { FindPrefillWorker, PrefillWorker } from './prefill-worker.ts';
+import { drawRoom, drawTransferId, type FillRandom } from './rooms.ts';
+import { decodeBody, prefillBody, wantsSeveral } from './sequential-bodies.ts';
+import { type ConnectorMode, connectorModeOf, decodeParams, prefillParams } from './transfer-params.ts';
+import { upstreamMessage } from './upstream-message.ts';
+
+/** Told of what happens. */
+export interface PrefillObserver {
+  /** A sequential request is sent with this connector (`smg_pd_kv_connector_mode_total`). */
+  connector(mode: ConnectorMode): void;
+  /** A prefill named no cache, so that the decode worker computes the prompt (`smg_pd_kv_transfer_failures_total`). */
+  noTransfer(): void;
+  /** A body could not get its bootstrap fields (`smg_pd_bootstrap_failures_total`). */
+  noBootstrap(): void;
+  /**
+   * A prefill is over, and was not cancelled.
+   *
+   * @param status 0 when no answer came
+   */
+  ended(worker: Worker, status: number, seconds: number): void;
+}
+
+export interface ServiceDispatchOptions {
+  readonly client: PrefillClient;
+  readonly find: FindPrefillWorker;
+  readonly observer: PrefillObserver;
+  /** Longest life of a prefill, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly fill: FillRandom;
+  /** Milliseconds since the epoch. */
+  readonly wallNow: () => number;
+  /** Milliseconds, monotonic. */
+  readonly clock: () => number;
+}
+
+const UNREACHABLE = 'The prefill worker could not be reached';
+
+export class ServiceDispatch implements PrefillDispatch {
+  readonly #options: ServiceDispatchOptions;
+
+  constructor(options: ServiceDispatchOptions) {
+    this.#options = options;
+  }
+
+  start(order: PrefillOrder): Handoff | PrefillFailure | PrefillRun {
+    const worker = this.#options.find(order.prefill);
+    if (worker === undefined || worker.origin === '') return failure(502, 'prefill_request_failed', UNREACHABLE);
+    const scan = order.body === null ? null : scanObject(order.body.bytes, MEMBERS);
+    return worker.order === 'parallel' ? this.#parallel(order, worker, scan) : this.#sequential(order, worker, scan);
+  }
+
+  #sequential(order: PrefillOrder, worker: PrefillWorker, scan: JsonScan | null): Handoff | PrefillRun {
+    const { endpoint, model, decode } = order;
+    const { observer } = this.#options;
+    const decodeFields = { model, rank: decode.rank };
+    // Where the decode leg cannot be told of it, a prefill is of no use: the decode worker computes the prompt itself.
+    if (scan === null || scan.bytes.length > order.mostBodyBytes) return this.#alone();
+    if (wantsSeveral(scan)) return handoff(decodeBody(scan, { ...decodeFields, kvTransferParams: null }));
+
+    const mode = connectorModeOf(worker.transport);
+    observer.connector(mode);
+    const { fill, wallNow, timeoutMs } = this.#options;
+    const transferId = mode === 'mooncake' ? drawTransferId(fill, wallNow()) : '';
+    const fields = { model, rank: order.prefill.rank, kvTransferParams: prefillParams(mode, transferId) };
+    const running = this.#send(order, worker, prefillBody(scan, endpoint, fields), () => {});
+    const taken = running.answer.then((answer): Handoff | PrefillFailure => {
+      if (!isGood(answer)) return failureOf(answer);
+      const params = decodeParams(mode, transferId, worker, returnedParams(answer.body));
+      const body = decodeBody(scan, { ...decodeFields, kvTransferParams: params });
+      if (body !== null && body.length > order.mostBodyBytes) return this.#alone();
+      if (params === null) observer.noTransfer();
+      return handoff(body);
+    });
+    return { timeoutMs, handoff: taken, done: running.answer.then(outcomeOfAnswer), cancel: () => running.cancel() };
+  }
+
+  #alone(): Handoff {
+    this.#options.observer.noTransfer();
+    return handoff(null);
+  }
+
+  /** Both legs at once: the decode leg may begin when the prefill worker is connected and gets the request. */
+  #parallel(order: PrefillOrder, worker: PrefillWorker, scan: JsonScan | null): PrefillFailure | PrefillRun {
+    const { fill, timeoutMs } = this.#options;
+    if (scan === null) return this.#tooLarge();
+    const { endpoint, model, prefill, decode } = order;
+    const fields = {
+      host: worker.host.replace(/^\[|\]$/g, ''),
+      port: worker.bootstrapPort,
+      model,
+      prefillRank: prefill.rank,
+      decodeRank: decode.rank,
+    };
+    const bodies = bootstrapBodies(scan, endpoint, fields, () => drawRoom(fill));
+    if (bodies.decode.length > order.mostBodyBytes) return this.#tooLarge();
+    const ready = handoff(bodies.decode);
+    let give: (taken: Handoff | PrefillFailure) => void = nothing;
+    const taken = new Promise<Handoff | PrefillFailure>((resolve) => {
+      give = resolve;
+    });
+    const running = this.#send(order, worker, bodies.prefill, () => give(ready));
+    const done = running.answer.then((answer) => {
+      give(isGood(answer) ? ready : failureOf(answer));
+      return outcomeOfAnswer(answer);
+    });
+    return { timeoutMs, handoff: taken, done, cancel: () => running.cancel() };
+  }
+
+  #tooLarge(): PrefillFailure {
+    this.#options.observer.noBootstrap();
+    return failure(
+      413,
+      'request_body_too_large',
+      'The request body is too large to name the room where two workers meet',
+    );
+  }
+
+  #send(order: PrefillOrder, worker: PrefillWorker, body: Buffer, onSent: () => void): RunningCall {
+    const { client, observer, timeoutMs, clock } = this.#options;
+    const startedAt = clock();
+    const headers = prefillHeaders(order, worker);
+    const running = client.send({ origin: worker.origin, path: order.head.path, headers, body, timeoutMs }, onSent);
+    const answer = running.answer.then((given) => {
+      const status = given.kind === 'answer' ? given.status : 0;
+      if (given.kind !== 'cancelled') observer.ended(order.prefill, status, (clock() - startedAt) / 1000);
+      return given;
+    });
+    return { answer, cancel: running.cancel };
+  }
+}
+
+function handoff(body: Buffer | null): Handoff {
+  return { kind: 'handoff', body, prefillHeader: null, once: false };
+}
+
+function failure(status: number, code: PrefillFailure['code'], message: string): PrefillFailure {
+  return { kind: 'failed', status, code, message };
+}
+
+function isGood(answer: PrefillAnswer): answer is PrefillAnswer & { kind: 'answer' } {
+  return answer.kind === 'answer' && answer.status >= 200 && answer.status < 300;
+}
+
+/** Codes and statuses as the real SMG gives them; its texts show addresses, which clients may not see. */
+function failureOf(answer: PrefillAnswer): PrefillFailure {
+  if (answer.kind === 'answer') {
+    const { status, body } = answer;
+    const shown = status >= 400 && status < 600 ? status : 502;
+    const message = upstreamMessage(body) ?? `The prefill worker answered with status ${status}`;
+    return failure(shown, 'prefill_upstream_error', message);
+  }
+  if (answer.kind === 'timeout') {
+    return failure(504, 'prefill_request_failed', 'The prefill worker did not answer in time');
+  }
+  return failure(502, 'prefill_request_failed', UNREACHABLE);
+}
+
+/** `kv_transfer_params` of a prefill's answer as it stands there, null when there are none. */
+function returnedParams(body: Buffer): string | null {
+  const scan = scanObject(body, MEMBERS);
+  const start = scan.starts[KV_TRANSFER_PARAMS] ?? -1;
+  if (scan.status !== 'object' || start < 0) return null;
+  const value = body.toString('utf8', start, scan.ends[KV_TRANSFER_PARAMS]);
+  return value === 'null' ? null : value;
+}
+
+/** Null for what says nothing of the worker. */
+function outcomeOfAnswer(answer: PrefillAnswer): Outcome | null {
+  if (answer.kind === 'cancelled') return null;
+  return answer.kind === 'answer' ? outcomeOf(answer.status) : 'failure';
+}
+
+function nothing(): void {}
