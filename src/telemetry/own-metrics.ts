@@ -43,6 +43,8 @@ export const REFUSAL_CODES = [
   'no_available_workers',
   'json_parse_error',
   'request_body_too_large',
+  'prefill_request_failed',
+  'prefill_upstream_error',
 ] as const satisfies readonly HttpErrorCode[];
 export type RefusalCode = (typeof REFUSAL_CODES)[number];
 
@@ -91,12 +93,16 @@ export const OWN_METRICS = {
   handlerErrors: counter('smg_envoy_handler_errors_total', 'Calls ended by a failure inside the service.', [
     label('service', SERVICE_LABELS),
   ]),
-  messages: counter('smg_envoy_messages_total', 'Messages by which Envoy asked for a pick, by kind; check_request is of ext_authz, the others of ext_proc.', [
-    label('kind', MESSAGE_KINDS),
-  ]),
-  answers: counter('smg_envoy_answers_total', 'Answers to them, by kind; ok_response and denied_response are of ext_authz.', [
-    label('kind', ANSWER_KINDS),
-  ]),
+  messages: counter(
+    'smg_envoy_messages_total',
+    'Messages by which Envoy asked for a pick, by kind; check_request is of ext_authz, the others of ext_proc.',
+    [label('kind', MESSAGE_KINDS)],
+  ),
+  answers: counter(
+    'smg_envoy_answers_total',
+    'Answers to them, by kind; ok_response and denied_response are of ext_authz.',
+    [label('kind', ANSWER_KINDS)],
+  ),
 
   decisionSeconds: histogram(
     'smg_envoy_decision_seconds',
