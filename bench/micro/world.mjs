@@ -91,11 +91,13 @@ export function createWorld(workers, env) {
       plan: (head) => picker.plan(head),
       pick,
       abandon: () => failed(new Error('abandoned')),
+      responseBegan: () => undefined,
       streamEnded: () => undefined,
       stamp: () => null,
     },
     observer: { ...extProcObserver(metrics, log), pickFailed: failed },
     destinationHeader: 'auto',
+    testEndpointSelection: false,
     decisionTimeoutMs: 250,
     collectLimitBytes: 1 << 26,
   });

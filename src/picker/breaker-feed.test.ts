@@ -71,7 +71,7 @@ describe('each attempt counts once', () => {
 
   it('response headers that pass by; a log entry that follows counts no more', () => {
     const { pickId } = bench.pick(null);
-    bench.breakers.answered(pickId, '10.0.0.1:8000', 503, 'via_upstream');
+    bench.breakers.answered(pickId, '10.0.0.1:8000', 503, 'via_upstream', []);
     bench.end(pickId, 1, { status: 503, attemptsLogged: false });
     expect(counts(1)).toEqual([0, 1]);
   });
@@ -79,13 +79,13 @@ describe('each attempt counts once', () => {
   it('response headers of a request that the log has ended already', () => {
     const { pickId } = bench.pick(null);
     bench.end(pickId, 1);
-    bench.breakers.answered(pickId, '10.0.0.1:8000', 200, 'via_upstream');
+    bench.breakers.answered(pickId, '10.0.0.1:8000', 200, 'via_upstream', []);
     expect(counts(1)).toEqual([1, 0]);
   });
 
   it('response headers with 429 are no word, and neither is the entry that follows', () => {
     const { pickId } = bench.pick(null);
-    bench.breakers.answered(pickId, '10.0.0.1:8000', 429, null);
+    bench.breakers.answered(pickId, '10.0.0.1:8000', 429, null, []);
     bench.end(pickId, 1, { status: 429, attemptsLogged: false });
     expect(counts(1)).toEqual([0, 0]);
   });
@@ -155,7 +155,7 @@ describe('data-parallel ranks, which Envoy knows as one engine', () => {
 
   it('a running answer, and one that passes by, count for the rank that was picked', () => {
     bench.ends.alive(bench.pick(null).pickId, ENGINE, AT, 200, bench.now);
-    bench.breakers.answered(bench.pick(null).pickId, AT, 500, 'via_upstream');
+    bench.breakers.answered(bench.pick(null).pickId, AT, 500, 'via_upstream', []);
     expect([of(0), of(1), of(2)]).toEqual([
       [1, 0],
       [0, 1],

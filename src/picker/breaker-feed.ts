@@ -46,10 +46,22 @@ export class BreakerFeed {
     }
   }
 
-  /** The response headers of a request pass by, where no access log is promised. Its entry, if one comes, counts no more. */
-  answered(pickId: string, address: string, status: number, codeDetails: string | null): void {
-    const outcome = ofAnswer(status, codeDetails);
-    if (this.#ledger.tellOutcome(pickId)) this.#tell('', address, this.#rankOf(pickId), outcome);
+  /**
+   * The response headers of a request pass by, where no access log is promised. Its entry, if one comes, counts no more.
+   *
+   * @param skipped addresses that Envoy went past before
+   */
+  answered(
+    pickId: string,
+    address: string,
+    status: number,
+    codeDetails: string | null,
+    skipped: readonly string[],
+  ): void {
+    if (!this.#ledger.tellOutcome(pickId)) return;
+    const rank = this.#rankOf(pickId);
+    this.#tell('', address, rank, ofAnswer(status, codeDetails));
+    for (const one of skipped) this.#tell('', one, rank, 'failure');
   }
 
   #rankOf(pickId: string): number | null {

@@ -50,6 +50,16 @@ export function ofAnswer(status: number, codeDetails: string | null): Outcome | 
   return codeDetails === ATTEMPT_TIMEOUT || (status === 504 && TIMEOUTS.includes(codeDetails)) ? 'failure' : null;
 }
 
+/**
+ * A worker answered, and not with one of the statuses that Envoy retries (decisions 31).
+ *
+ * @param codeDetails null where Envoy does not send them
+ */
+export function isServed(status: number, codeDetails: string | null): boolean {
+  const byWorker = codeDetails === null || codeDetails === VIA_UPSTREAM;
+  return byWorker && status > 0 && status < 500 && status !== 408 && status !== 429;
+}
+
 /** Envoy's own answers are all errors. */
 function isBegun(status: number): boolean {
   return status > 0 && status < 400;

@@ -352,8 +352,8 @@ describe('a stream that ends', () => {
     const bench = new PickerBench().ready(1);
     const { pickId } = bench.pick({ rid: 'a' });
 
-    bench.picker.streamEnded(pickId);
-    bench.picker.streamEnded(pickId);
+    bench.feedback.streamEnded(pickId);
+    bench.feedback.streamEnded(pickId);
     bench.end(pickId, 1);
 
     expect(bench.worker(1).load.requests).toBe(0);

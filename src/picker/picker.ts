@@ -162,11 +162,6 @@ export class Picker {
     this.#parts.ledger.end(pickId, 'stream');
   }
 
-  /** The stream that Envoy held open after a body pick is over, and so is the request. Its access-log entry may follow. */
-  streamEnded(pickId: string): void {
-    this.#parts.ledger.release(pickId, 'stream');
-  }
-
   #read(head: RequestHead, body: BodyBytes | null, facts: StreamFacts, now: number): Answer | Promise<Answer> {
     const config = this.#config;
     const endpoint = endpointOf(head.path);

@@ -3,13 +3,14 @@
  * that served (decisions 2 and 7), feeds the circuit breakers and the metrics of answers.
  */
 import type { PinStore } from '../pins/pin-store.ts';
-import type { Router } from '../routing/router.ts';
 import type { EndpointLabel } from '../telemetry/endpoint-label.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { InFlightEntry, InFlightLedger } from '../workers/in-flight-ledger.ts';
 import { servedWorker } from '../workers/served-worker.ts';
 import type { SnapshotSource } from '../workers/snapshot-source.ts';
 import type { BreakerFeed } from './breaker-feed.ts';
+import { isServed } from './outcomes.ts';
+import type { PinFollower } from './pin-follower.ts';
 import type { FailedAttempt, RequestEnd } from './request-end.ts';
 
 export interface RequestEndsParts {
@@ -17,12 +18,10 @@ export interface RequestEndsParts {
   readonly pins: PinStore;
   readonly ledger: InFlightLedger;
   readonly breakers: BreakerFeed;
+  readonly follower: PinFollower;
   readonly metrics: Metrics;
-  /** The router in force. */
-  readonly router: () => Router;
   /** Milliseconds, monotonic. */
   readonly clock: () => number;
-  readonly onFailure: (error: unknown) => void;
 }
 
 export class RequestEnds {
@@ -61,7 +60,9 @@ export class RequestEnds {
     this.#countAnswer(end, entry);
     if (entry === undefined || entry.pinKey === null) return;
     this.#parts.pins.touch(entry.pinKey, now);
-    this.#follow(entry, end, now);
+    if (!isServed(end.status, end.codeDetails)) return;
+    const served = servedWorker(this.#parts.fleet.current, end.workerId, end.servedAddress, entry.worker.rank);
+    this.#parts.follower.follow(entry, served, now);
   }
 
   attemptFailed(attempt: FailedAttempt): void {
@@ -75,23 +76,6 @@ export class RequestEnds {
     const rank = ledger.get(pickId)?.worker.rank ?? null;
     const known = ledger.alive(pickId, now, servedWorker(fleet.current, workerId, servedAddress, rank)?.id);
     this.#parts.metrics.logEntries.cell(known ? 'periodic' : 'unknown_pick').value += 1;
-  }
-
-  #follow(entry: InFlightEntry, end: RequestEnd, now: number): void {
-    if (entry.pinKey === null || !isServed(end)) return;
-    const { pins, metrics, fleet, router, onFailure } = this.#parts;
-    const served = servedWorker(fleet.current, end.workerId, end.servedAddress, entry.worker.rank);
-    if (served === undefined || served.id === entry.worker.id) return;
-    const pin = pins.peek(entry.pinKey);
-    if (pin === undefined) return;
-    // Placed anew while this request ran: the newer word counts.
-    const holder = pin.candidates.find((id) => fleet.current.byId(id)?.keepsPins);
-    if (holder !== undefined && holder !== entry.worker.id) return;
-    const candidates = router().afterServed(entry.pinKey, pin.candidates, served.id);
-    if (candidates === null) return;
-    metrics.pinMoves.cell('memory').value += 1;
-    const held = pins.put(entry.pinKey, candidates, pin.version, now);
-    if (held instanceof Promise) held.catch(onFailure);
   }
 
   #countAnswer(end: RequestEnd, entry: InFlightEntry | undefined): void {
@@ -116,9 +100,4 @@ function errorOf({ status, clientGone }: RequestEnd): 'timeout' | 'backend_error
   if (status < 500 || clientGone) return null;
   // Envoy's own timeouts are 504 too; SMG counts a worker's 504 the same.
   return status === 504 ? 'timeout' : 'backend_error';
-}
-
-/** A worker answered, and not with one of the statuses that Envoy retries (decisions 31). */
-function isServed({ status, codeDetails }: RequestEnd): boolean {
-  return codeDetails === 'via_upstream' && status > 0 && status < 500 && status !== 408 && status !== 429;
 }

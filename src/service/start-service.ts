@@ -19,7 +19,9 @@ import { BreakerFeed } from '../picker/breaker-feed.ts';
 import { PickCounters } from '../picker/pick-counters.ts';
 import { PickIds } from '../picker/pick-ids.ts';
 import { Picker } from '../picker/picker.ts';
+import { PinFollower } from '../picker/pin-follower.ts';
 import { RequestEnds } from '../picker/request-ends.ts';
+import { ServedFeedback } from '../picker/served-feedback.ts';
 import { MemoryPinStore } from '../pins/memory-pin-store.ts';
 import { RequestIds } from '../request/request-id.ts';
 import { ModelPolicies } from '../routing/model-policies.ts';
@@ -120,24 +122,18 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
     pickerConfigOf(settings, pins, policies),
   );
   const breakers = new BreakerFeed(registry, ledger);
-  const ends = new RequestEnds({
-    fleet: registry,
-    pins,
-    ledger,
-    breakers,
-    metrics,
-    router: () => picker.router,
-    clock,
-    onFailure,
-  });
+  const follower = new PinFollower({ fleet: registry, pins, metrics, router: () => picker.router, onFailure });
+  const told = { fleet: registry, pins, ledger, breakers, follower, clock };
+  const ends = new RequestEnds({ ...told, metrics });
+  const feedback = new ServedFeedback(told);
   const housekeeping = new Housekeeping({ ledger, ends, pins, policies, metrics, log, clock }, intervalsOf(loaded));
 
   const requestPicker: StreamPicker = {
     plan: (head) => picker.plan(head),
     pick: (head, body, facts) => picker.pick(head, body, facts),
     abandon: (pickId) => picker.abandon(pickId),
-    streamEnded: (pickId) => picker.streamEnded(pickId),
-    answered: (pickId, address, status, details) => breakers.answered(pickId, address, status, details),
+    responseBegan: (response) => feedback.responseBegan(response),
+    streamEnded: (pickId) => feedback.streamEnded(pickId),
     stamp: (address, rank) => {
       const worker = registry.current.byAddress(address);
       const stamp = worker === undefined ? '' : workerStamp(worker, settings.routedWorkerId, rank);
@@ -152,6 +148,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
   const extProc = new ExtProc({
     ...asked,
     observer: extProcObserver(metrics, log),
+    testEndpointSelection: settings.testEndpointSelection,
     collectLimitBytes: settings.maxPayloadSize,
   });
   const extAuthz = new ExtAuthz({ ...asked, observer: extAuthzObserver(metrics, log) });

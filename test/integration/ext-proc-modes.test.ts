@@ -85,6 +85,7 @@ describe.skipIf(noEnvoy())('envoy 4 the processing modes of a real Envoy', () =>
       picker,
       observer,
       destinationHeader: 'auto',
+      testEndpointSelection: false,
       decisionTimeoutMs: 250,
       collectLimitBytes: 1 << 26,
     });

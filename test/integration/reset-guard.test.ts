@@ -29,7 +29,6 @@ class WantedWorker implements StreamPicker {
     this.ports = ports;
   }
 
-  readonly answered = (): void => {};
 
   plan(head: RequestHead): BodyPlan {
     return head.method === 'POST'
@@ -57,6 +56,8 @@ class WantedWorker implements StreamPicker {
   abandon(): void {
     this.abandoned += 1;
   }
+
+  responseBegan(): void {}
 
   streamEnded(): void {
     this.ended += 1;
@@ -92,6 +93,7 @@ describe.skipIf(noEnvoy())('envoy 3.3 streams at rate with the graceful guard', 
       picker,
       observer,
       destinationHeader: 'auto',
+      testEndpointSelection: false,
       decisionTimeoutMs: 250,
       collectLimitBytes: 1 << 24,
     });

@@ -4,8 +4,10 @@ import { BreakerFeed } from '../../src/picker/breaker-feed.ts';
 import { PickCounters } from '../../src/picker/pick-counters.ts';
 import { PickIds } from '../../src/picker/pick-ids.ts';
 import { Picker, type PickerConfig } from '../../src/picker/picker.ts';
+import { PinFollower } from '../../src/picker/pin-follower.ts';
 import type { RequestEnd } from '../../src/picker/request-end.ts';
 import { RequestEnds } from '../../src/picker/request-ends.ts';
+import { ServedFeedback } from '../../src/picker/served-feedback.ts';
 import { MemoryPinStore } from '../../src/pins/memory-pin-store.ts';
 import type { PinStore } from '../../src/pins/pin-store.ts';
 import { RequestIds } from '../../src/request/request-id.ts';
@@ -51,6 +53,7 @@ export class PickerBench {
   readonly picker: Picker;
   readonly policies: ModelPolicies;
   readonly ends: RequestEnds;
+  readonly feedback: ServedFeedback;
   readonly breakers = new BreakerFeed(this.registry, this.ledger);
   now = 1000;
 
@@ -101,16 +104,11 @@ export class PickerBench {
       },
       this.config,
     );
-    this.ends = new RequestEnds({
-      fleet: this.registry,
-      pins: this.pins,
-      ledger: this.ledger,
-      breakers: this.breakers,
-      metrics: this.metrics,
-      router: () => this.picker.router,
-      clock,
-      onFailure,
-    });
+    const { registry: fleet, pins, ledger, breakers, metrics } = this;
+    const follower = new PinFollower({ fleet, pins, metrics, router: () => this.picker.router, onFailure });
+    const told = { fleet, pins, ledger, breakers, follower, clock };
+    this.ends = new RequestEnds({ ...told, metrics });
+    this.feedback = new ServedFeedback(told);
   }
 
   /** Registers workers that are ready at once; `id` is `http://10.0.0.N:8000`. */

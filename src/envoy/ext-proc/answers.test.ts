@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { SeenResponse } from '../../picker/served-feedback.ts';
 import { changesIn, HEADERS_DO, pickOf, READ, REFUSAL, Stream } from './fixture.suite.ts';
 import type { BodyMode } from './message.ts';
 
@@ -95,7 +96,8 @@ describe('envoy 5.1 and 6 what a pick changes', () => {
   it.each([
     ['auto', 'none', {}, undefined],
     ['auto', 'full_duplex', {}, 'x-gateway-destination-endpoint'],
-    ['auto', 'full_duplex', { 'x-smg-envoy': 'periodic=10' }, undefined],
+    ['auto', 'full_duplex', { 'x-smg-envoy': 'periodic=10' }, 'x-gateway-destination-endpoint'],
+    ['auto', 'none', { 'x-smg-envoy': 'periodic=10' }, undefined],
     ['', 'full_duplex', {}, undefined],
     ['x-upstream', 'none', {}, 'x-upstream'],
     ['x-upstream', 'none', { 'x-smg-envoy': '' }, undefined],
@@ -132,7 +134,12 @@ describe('envoy 5.1 and 6 what a pick changes', () => {
     const stream = new Stream({}, {}, mark === undefined ? {} : { 'x-smg-envoy': mark });
     stream.requestHeaders();
 
-    expect(stream.picker.asked[0]?.facts).toEqual({ periodicLogMs: ms, endpointPicker: false, editsBody: true, subset: null });
+    expect(stream.picker.asked[0]?.facts).toEqual({
+      periodicLogMs: ms,
+      endpointPicker: false,
+      editsBody: true,
+      subset: null,
+    });
   });
 });
 
@@ -283,31 +290,66 @@ describe('envoy 6.7 and 10.1 the worker stamp of foreign configurations', () => 
 });
 
 describe('the outcome of a pick, by its response headers', () => {
-  const attributes = (fields: Record<string, string>) => ({ 'envoy.filters.http.ext_proc': fields });
+  const attributes = (fields: Record<string, string | number>) => ({ 'envoy.filters.http.ext_proc': fields });
   const served = { filterMetadata: { picker: { served: '10.0.0.3:8000' } } };
+  const protocol = { filterMetadata: { 'envoy.lb': { 'x-gateway-destination-endpoint-served': '10.0.0.2:8000' } } };
   const REFUSED = 'upstream_reset_before_response_started{remote_connection_failure}';
+  const SEEN: SeenResponse = {
+    pickId: 'p1',
+    destination: '10.0.0.1:8000,10.0.0.2:8000',
+    address: '',
+    status: 200,
+    codeDetails: null,
+    attempts: null,
+  };
 
-  it.each<[string, Parameters<Stream['responseHeaders']>, unknown[][]]>([
+  it.each<[string, Parameters<Stream['responseHeaders']>, Partial<SeenResponse>]>([
     [
       'attributes',
-      [{ attributes: attributes({ 'response.code_details': 'via_upstream', 'upstream.address': '10.0.0.2:8000' }) }],
-      [['p1', '10.0.0.2:8000', 200, 'via_upstream']],
+      [
+        {
+          attributes: attributes({
+            'response.code_details': 'via_upstream',
+            'upstream.address': '10.0.0.2:8000',
+            'upstream.request_attempt_count': 2,
+          }),
+        },
+      ],
+      { address: '10.0.0.2:8000', codeDetails: 'via_upstream', attempts: 2 },
     ],
-    ['the served host alone', [{ metadataContext: served }, '503'], [['p1', '10.0.0.3:8000', 503, null]]],
+    ['the served host alone', [{ metadataContext: served }, '503'], { address: '10.0.0.3:8000', status: 503 }],
+    ['the key of the protocol', [{ metadataContext: protocol }], { address: '10.0.0.2:8000' }],
+    [
+      'the key of the protocol before all else',
+      [
+        {
+          metadataContext: { filterMetadata: { ...served.filterMetadata, ...protocol.filterMetadata } },
+          attributes: attributes({ 'upstream.address': '10.0.0.9:8000' }),
+        },
+      ],
+      { address: '10.0.0.2:8000' },
+    ],
     [
       "Envoy's own answer, with the host that failed",
       [{ metadataContext: served, attributes: attributes({ 'response.code_details': REFUSED }) }, '503'],
-      [['p1', '10.0.0.3:8000', 503, REFUSED]],
+      { address: '10.0.0.3:8000', status: 503, codeDetails: REFUSED },
     ],
-    ['nobody named', [{}], []],
-    ['no status', [{ metadataContext: served }, ''], []],
-  ])('%s', (_, response, told) => {
+    ['nobody named', [{}], {}],
+  ])('%s (endpoint-picker-protocol 5)', (_, response, seen) => {
     const stream = new Stream();
     stream.requestHeaders();
 
     stream.responseHeaders(...response);
 
-    expect(stream.picker.answers).toEqual(told);
+    expect(stream.picker.responses).toEqual([{ ...SEEN, ...seen }]);
+  });
+
+  it('is not told without a status', () => {
+    const stream = new Stream();
+    stream.requestHeaders();
+    stream.responseHeaders({ metadataContext: served }, '');
+
+    expect(stream.picker.responses).toEqual([]);
   });
 
   it("is the access log's to tell where one is promised", () => {
@@ -315,7 +357,7 @@ describe('the outcome of a pick, by its response headers', () => {
     ours.requestHeaders();
     ours.responseHeaders({ metadataContext: served });
 
-    expect(ours.picker.answers).toEqual([]);
+    expect(ours.picker.responses).toEqual([]);
   });
 
   it("is nobody's without a pick", () => {
@@ -324,6 +366,6 @@ describe('the outcome of a pick, by its response headers', () => {
     stream.requestHeaders();
     stream.responseHeaders({ metadataContext: served });
 
-    expect(stream.picker.answers).toEqual([]);
+    expect(stream.picker.responses).toEqual([]);
   });
 });

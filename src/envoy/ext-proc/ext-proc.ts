@@ -1,3 +1,4 @@
+import { SELECTION_HEADER } from '../../picker/endpoint-selection.ts';
 import type { Call, CallHandler, Method } from '../../transport/transport.ts';
 import { controlHeaders } from '../pick/header-changes.ts';
 import { Session } from './session.ts';
@@ -16,7 +17,9 @@ export class ExtProc implements Method {
   constructor(options: ExtProcOptions) {
     const { destinationHeader } = options;
     const extra = destinationHeader === 'auto' ? '' : destinationHeader;
-    this.#settings = { ...options, controlHeaders: controlHeaders(extra) };
+    const control = controlHeaders(extra);
+    const names = options.testEndpointSelection ? new Set([...control, SELECTION_HEADER]) : control;
+    this.#settings = { ...options, controlHeaders: names };
   }
 
   /** Streams open now. */

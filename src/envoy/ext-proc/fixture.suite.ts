@@ -4,6 +4,7 @@ import {
   ProcessingResponse,
 } from '../../gen/envoy/service/ext_proc/v3/external_processor.ts';
 import type { Answer, BodyBytes, BodyPlan, PickAnswer, RefusalAnswer, StreamFacts } from '../../picker/answer.ts';
+import type { SeenResponse } from '../../picker/served-feedback.ts';
 import type { RequestHead } from '../../request/request-head.ts';
 import type { Call } from '../../transport/transport.ts';
 import { ExtProc } from './ext-proc.ts';
@@ -49,7 +50,7 @@ export class FakePicker implements StreamPicker {
   readonly asked: { head: RequestHead; body: BodyBytes | null; facts: StreamFacts }[] = [];
   readonly abandoned: string[] = [];
   readonly ended: string[] = [];
-  readonly answers: unknown[][] = [];
+  readonly responses: SeenResponse[] = [];
 
   plan(): BodyPlan {
     return this.planned;
@@ -68,8 +69,8 @@ export class FakePicker implements StreamPicker {
     this.ended.push(pickId);
   }
 
-  answered(...told: unknown[]): void {
-    this.answers.push(told);
+  responseBegan(response: SeenResponse): void {
+    this.responses.push(response);
   }
 
   stamp(address: string, rank: number | null): string | null {
@@ -161,6 +162,7 @@ export class Stream {
       picker: this.picker,
       observer: this.observer,
       destinationHeader: 'auto',
+      testEndpointSelection: false,
       decisionTimeoutMs: 250,
       collectLimitBytes: 1 << 26,
       ...options,

@@ -10,6 +10,7 @@ import { immediateOf } from '../pick/refusal.ts';
 import { AttributeHead } from './attribute-head.ts';
 import { canGiveBody } from './body-reach.ts';
 import { CONTINUE, encodeAnswer, encodeImmediate } from './codec.ts';
+import { askingForEcho } from './conformance-headers.ts';
 import { Echo } from './echo.ts';
 import { HeldBody } from './held-body.ts';
 import type { Incoming, Phase, Protocol } from './message.ts';
@@ -233,27 +234,34 @@ export class RequestSide implements AnswerTaker {
   /** Header changes go with header and body answers; trailers can carry the metadata only. */
   #reply(pick: PickAnswer | null): void {
     const phase = this.#decidesIn;
-    const { controlHeaders, observer } = this.#settings;
+    const { controlHeaders } = this.#settings;
     const base = phase === 'request_headers' && this.#head !== null ? removals(this.#head, controlHeaders) : null;
     if (pick === null) {
       this.#send(phase, base, null, false, null);
       return;
     }
     const body = phase === 'request_body' ? pick.body : null;
-    const changes =
-      phase === 'request_trailers'
-        ? null
-        : changesOfPick(pick, base, this.#destinationHeader(), body !== null, observer);
+    const changes = phase === 'request_trailers' ? null : this.#changesOf(pick, base);
     const { destination, strict, pickId, rank, decisionHeader: decision } = pick;
     this.#send(phase, changes, { destination, strict, pickId, rank, decision }, false, body);
   }
 
-  /** Our own configuration reads the metadata, where a header would only reach the worker (decisions 21). */
+  #changesOf(pick: PickAnswer, base: HeaderChanges | null): HeaderChanges | null {
+    const { observer, testEndpointSelection } = this.#settings;
+    const changes = changesOfPick(pick, base, this.#destinationHeader(), pick.body !== null, observer);
+    return testEndpointSelection ? askingForEcho(changes, pick.destination) : changes;
+  }
+
+  /**
+   * The Endpoint Picker Protocol wants a header copy. Outside of it our own configuration reads the metadata, where a header
+   * would only reach the worker (decisions 21).
+   */
   #destinationHeader(): string {
-    if (this.#stream.ours) return '';
+    const fullDuplex = this.#stream.protocol.requestBodyMode === 'full_duplex';
+    if (this.#stream.ours && !fullDuplex) return '';
     const header = this.#settings.destinationHeader;
     if (header !== 'auto') return header;
-    return this.#stream.protocol.requestBodyMode === 'full_duplex' ? DESTINATION_KEY : '';
+    return fullDuplex ? DESTINATION_KEY : '';
   }
 
   /** What was held back in full duplex follows the header answer. */

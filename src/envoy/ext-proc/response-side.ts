@@ -3,11 +3,16 @@ import { DECISION_HEADER, ERROR_CODE_HEADER, STAMP_HEADER } from '../names.ts';
 import type { HeaderChange } from '../pick/header-changes.ts';
 import { isSafeHeaderValue } from '../pick/header-safety.ts';
 import { CONTINUE, encodeAnswer } from './codec.ts';
+import { SERVED_HEADER } from './conformance-headers.ts';
 import { Echo } from './echo.ts';
 import type { Incoming, Protocol } from './message.ts';
 import type { Outlet } from './outlet.ts';
-import { codeDetails, servedAddress, triedAddress } from './served-address.ts';
+import { attempts, chosenHost, codeDetails, servedAddress, triedAddress } from './served-address.ts';
 import type { ExtProcSettings } from './settings.ts';
+
+const NOTHING: readonly string[] = [];
+/** The code is the service's word; a worker may not use it (envoy 7). */
+const FORGEABLE = [ERROR_CODE_HEADER];
 
 /** The response's direction of one stream: answered, echoed in full duplex, and stamped for Envoys that cannot. */
 export class ResponseSide {
@@ -24,17 +29,19 @@ export class ResponseSide {
 
   /** @param pick what was answered to the request, null when it was not placed */
   headers(message: Incoming, ours: boolean, pick: PickAnswer | null): void {
-    if (!ours && pick !== null) this.#report(message, pick.pickId);
-    const decision = pick?.decisionHeader ?? null;
+    if (!ours && pick !== null) this.#report(message, pick);
+    const set: HeaderChange[] = [];
     const stamp = ours ? null : this.#stamp(message, pick?.rank ?? null);
-    if (stamp === null) {
+    if (stamp !== null) {
+      add(set, STAMP_HEADER, stamp);
+      add(set, DECISION_HEADER, pick?.decisionHeader ?? null);
+    }
+    if (this.#settings.testEndpointSelection) add(set, SERVED_HEADER, chosenHost(message));
+    if (set.length === 0) {
       this.#outlet.send('response_headers', CONTINUE.response_headers);
       return;
     }
-    const set: HeaderChange[] = [{ name: STAMP_HEADER, value: stamp }];
-    if (decision !== null && isSafeHeaderValue(decision)) set.push({ name: DECISION_HEADER, value: decision });
-    // The code is the service's word; a worker may not use it (envoy 7).
-    const changes = { remove: [ERROR_CODE_HEADER], set };
+    const changes = { remove: stamp === null ? NOTHING : FORGEABLE, set };
     const phase = 'response_headers';
     this.#outlet.send(
       phase,
@@ -59,18 +66,26 @@ export class ResponseSide {
   }
 
   /** Envoys that promise an access log tell by it. */
-  #report(message: Incoming, pickId: string): void {
-    const address = triedAddress(message);
+  #report(message: Incoming, { pickId, destination }: PickAnswer): void {
     const status = Number(message.head?.text(':status'));
-    if (address === null || !(status >= 100)) return;
-    this.#settings.picker.answered(pickId, address, status, codeDetails(message));
+    if (!(status >= 100)) return;
+    this.#settings.picker.responseBegan({
+      pickId,
+      destination,
+      address: triedAddress(message) ?? '',
+      status,
+      codeDetails: codeDetails(message),
+      attempts: attempts(message),
+    });
   }
 
   /** Only a worker that answered is named, never one of Envoy's own replies (decisions 22). */
   #stamp(message: Incoming, rank: number | null): string | null {
     const address = servedAddress(message);
-    if (address === null) return null;
-    const stamp = this.#settings.picker.stamp(address, rank);
-    return stamp !== null && isSafeHeaderValue(stamp) ? stamp : null;
+    return address === null ? null : this.#settings.picker.stamp(address, rank);
   }
+}
+
+function add(set: HeaderChange[], name: string, value: string | null): void {
+  if (value !== null && isSafeHeaderValue(value)) set.push({ name, value });
 }

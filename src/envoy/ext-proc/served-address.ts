@@ -26,9 +26,16 @@ export function codeDetails(message: Incoming): string | null {
   return textIn(message.attributes, 'response.code_details');
 }
 
-function chosenHost({ metadata }: Incoming): string | null {
+/** Attempts that Envoy made, null where it does not tell. */
+export function attempts({ attributes }: Incoming): number | null {
+  const value = attributes?.['upstream.request_attempt_count'];
+  return typeof value === 'number' ? value : null;
+}
+
+/** The endpoint that served, by the metadata of the Endpoint Picker Protocol or of our own configuration. */
+export function chosenHost({ metadata }: Incoming): string | null {
   return (
-    textIn(metadata?.[PICKER_NAMESPACE], SERVED_KEY) ?? textIn(metadata?.[DESTINATION_NAMESPACE], PROTOCOL_SERVED_KEY)
+    textIn(metadata?.[DESTINATION_NAMESPACE], PROTOCOL_SERVED_KEY) ?? textIn(metadata?.[PICKER_NAMESPACE], SERVED_KEY)
   );
 }
 

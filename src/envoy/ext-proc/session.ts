@@ -1,6 +1,6 @@
 import type { StreamFacts } from '../../picker/answer.ts';
 import type { SubsetHint } from '../../picker/subset-hint.ts';
-import type { Call, CallHandler } from '../../transport/transport.ts';
+import { type Call, type CallHandler, GrpcStatus } from '../../transport/transport.ts';
 import { ENVOY_MARK } from '../names.ts';
 import { periodicLogMs } from '../pick/envoy-mark.ts';
 import { subsetIn } from '../pick/subset-in-metadata.ts';
@@ -145,28 +145,39 @@ export class Session implements CallHandler, RequestStream {
     this.#request.responseBegan();
   }
 
-  /** What cannot be read cannot be answered in kind. A clean end lets the request pass, also when fail-closed (envoy 3.2). */
+  /**
+   * What cannot be read cannot be answered in kind. A clean end lets the request pass, also when fail-closed (envoy 3.2); in
+   * full duplex it would cut a body silently, so the request has to fail there (envoy 4.6).
+   */
   #unreadable(): void {
     this.#settings.observer.messageReceived('unknown');
     this.#settings.observer.passed('protocol_error');
     this.#finish();
     this.#endedByUs = true;
-    this.#call.end();
+    if (this.#echoes()) this.#call.end(GrpcStatus.invalidArgument, 'not a ProcessingRequest');
+    else this.#call.end();
+  }
+
+  /** A body that passes through here reaches its goal only as far as it is given back. */
+  #echoes(): boolean {
+    const { requestBodyMode, responseBodyMode } = this.protocol;
+    return requestBodyMode === 'full_duplex' || responseBodyMode === 'full_duplex';
   }
 
   /**
-   * Whether the end of the stream is the end of the request: after a pick by a buffered body, and where the response body
-   * passes through here. Else the stream ends as soon as it was answered, and its end means nothing (decisions 7).
+   * Whether the end of the stream is the end of the request: after a pick by a buffered body, where the response body
+   * passes through here, and where nothing better will come, once the response began. Else the stream ends as soon as it
+   * was answered, and its end means nothing (decisions 7).
    */
   #outlivesPick(): boolean {
-    return this.#request.holdsStream || this.protocol.responseBodyMode !== 'none';
+    if (this.#request.holdsStream || this.protocol.responseBodyMode !== 'none') return true;
+    return this.#responseBegan && !this.ours;
   }
 
   /** A body that passes through here would be cut by an early end (envoy 4.6). */
   #endIfDrained(): void {
     if (!this.#draining || this.#over || !this.#owesNothing()) return;
-    const { requestBodyMode, responseBodyMode } = this.protocol;
-    if (requestBodyMode === 'full_duplex' || responseBodyMode === 'full_duplex') return;
+    if (this.#echoes()) return;
     this.#finish();
     this.#endedByUs = true;
     this.#call.end();

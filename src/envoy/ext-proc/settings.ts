@@ -6,9 +6,11 @@ export interface ExtProcOptions {
   readonly observer: ExtProcObserver;
   /**
    * Header that carries the destination to gateways that read no metadata (decisions 21): a lower-case name, empty for
-   * none, `auto` for the protocol's own name on full-duplex streams. Never sent to Envoys that we configured.
+   * none, `auto` for the protocol's own name on full-duplex streams. On others never sent to Envoys that we configured.
    */
   readonly destinationHeader: string;
+  /** Answers tell the gateways' conformance suite what it wants to see (endpoint-picker-protocol 9). */
+  readonly testEndpointSelection: boolean;
   /** Longest wait for a decision in milliseconds; then the request passes without a pick. 250 by decisions 11. */
   readonly decisionTimeoutMs: number;
   /** Bytes of a body collected in full duplex before its beginning has to do. */
