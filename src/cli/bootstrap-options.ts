@@ -14,11 +14,15 @@ import {
   type BootstrapOptions,
   type EnvoyTarget,
   type StaticWorker,
+  type UpstreamOptions,
+  type WorkerTls,
 } from '../envoy/bootstrap/options.ts';
+import { serverName } from '../envoy/endpoints/server-name.ts';
 import { workerStamp } from '../envoy/endpoints/worker-stamp.ts';
+import { readPem, schemesOf } from '../service/upstream-of.ts';
 import { AppError } from '../util/app-error.ts';
 import { parseWorkerSpec, plainSpec, type WorkerSpec } from '../workers/worker-spec.ts';
-import { parseWorkerUrl } from '../workers/worker-url.ts';
+import { isGrpc, isTls, parseWorkerUrl } from '../workers/worker-url.ts';
 
 /** The flags of `envoy-config` that are not settings of the service, as they were written. */
 export interface EnvoyFlags {
@@ -46,6 +50,7 @@ export function bootstrapOptions(flags: EnvoyFlags, loaded: Loaded): BootstrapOp
     pickers: pickers(flags.picker, settings),
     failClosed: failsClosed(flags.fail),
     admin: flags.adminListen === null ? null : ipAddress('--admin-listen', flags.adminListen),
+    upstream: upstream(loaded),
     staticWorkers: flags.staticWorkers ? staticWorkers(loaded) : null,
     envoy: envoyTarget(flags.envoyVersion),
     bodyLimitBytes: settings.envoyBodyLimit,
@@ -62,6 +67,28 @@ export function bootstrapOptions(flags: EnvoyFlags, loaded: Loaded): BootstrapOp
     stamp: settings.routedWorkerId !== 'off',
     dpAware: settings.dpAware,
     decisionHeader: settings.decisionHeader,
+  };
+}
+
+function upstream(loaded: Loaded): UpstreamOptions {
+  const { settings } = loaded;
+  const schemes = [...schemesOf(loaded)];
+  return {
+    http2: settings.upstreamHttp2,
+    tls: schemes.some(isTls) ? workerTls(settings) : null,
+    grpc: schemes.some(isGrpc),
+  };
+}
+
+/** One file is named, so that a new one counts; of several the texts are taken over, as Envoy takes one file only. */
+function workerTls({ caCertPaths, clientCertPath: cert, clientKeyPath: key, workerTlsInsecure }: Settings): WorkerTls {
+  const [first, ...more] = caCertPaths;
+  const texts = (): string => caCertPaths.map((path) => readPem('--ca-cert-paths', path)).join('\n');
+  const named = first === undefined ? null : { filename: first };
+  return {
+    authorities: more.length === 0 ? named : { inline_string: texts() },
+    client: cert === null || key === null ? null : { cert, key },
+    insecure: workerTlsInsecure,
   };
 }
 
@@ -144,6 +171,8 @@ function staticWorkers(loaded: Loaded): readonly StaticWorker[] {
     address: { kind: 'tcp', host: url.host, port: url.port },
     id: url.base,
     stamp: workerStamp({ url: url.base, name: name ?? url.base, rank: null }, kind, null),
+    tlsName: serverName(url.base),
+    grpc: isGrpc(url.scheme),
   }));
 }
 

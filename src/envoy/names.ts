@@ -4,6 +4,13 @@
 export const PICKER_CLUSTER = 'picker';
 /** Cluster of the workers; also the name of the EDS resource. */
 export const WORKER_CLUSTER = 'workers';
+/** Cluster of the workers that serve gRPC requests and nothing else, where there are some; also the name of its EDS resource. */
+export const GRPC_WORKER_CLUSTER = 'grpc_workers';
+
+/** Metadata of an endpoint that is spoken to over TLS: Envoy's own name for it, our key and its one value. */
+export const TRANSPORT_NAMESPACE = 'envoy.transport_socket_match';
+export const TLS_KEY = 'tls';
+export const TLS_ON = 'on';
 
 /** Metadata namespace that holds the destination and, for a strict target, `strict`: nothing else (envoy 6.6). */
 export const DESTINATION_NAMESPACE = 'envoy.lb';

@@ -16,6 +16,29 @@ export interface StaticWorker {
   readonly id: string;
   /** Value of `x-smg-routed-worker-id`; empty for none. */
   readonly stamp: string;
+  /** The name to ask for over TLS, empty for none; null without TLS. */
+  readonly tlsName: string | null;
+  /** It serves gRPC requests and nothing else. */
+  readonly grpc: boolean;
+}
+
+/** How workers are spoken to (decisions 45). */
+export interface UpstreamOptions {
+  /** HTTP/2 instead of HTTP/1.1. */
+  readonly http2: boolean;
+  /** Null where no worker wants TLS. */
+  readonly tls: WorkerTls | null;
+  /** Some workers serve gRPC requests and nothing else: they are a cluster of their own. */
+  readonly grpc: boolean;
+}
+
+export interface WorkerTls {
+  /** Authorities to trust, a file at Envoy or their PEM text; null: those of the system. */
+  readonly authorities: { readonly filename: string } | { readonly inline_string: string } | null;
+  /** Files at Envoy with what workers are shown; null for nothing. */
+  readonly client: { readonly cert: string; readonly key: string } | null;
+  /** Any certificate will do. */
+  readonly insecure: boolean;
 }
 
 /** How Envoy repeats a request (decisions 31). */
@@ -41,6 +64,7 @@ export interface BootstrapOptions {
   readonly failClosed: boolean;
   /** Envoy's admin interface; null for none. */
   readonly admin: TcpAddress | null;
+  readonly upstream: UpstreamOptions;
   /** Null: the workers come over EDS from the service. */
   readonly staticWorkers: readonly StaticWorker[] | null;
   readonly envoy: EnvoyTarget;

@@ -10,6 +10,7 @@ const BASE: BootstrapOptions = {
   pickers: [{ kind: 'tcp', host: '127.0.0.1', port: 9002 }],
   failClosed: false,
   admin: null,
+  upstream: { http2: false, tls: null, grpc: false },
   staticWorkers: null,
   envoy: '1.38',
   bodyLimitBytes: 16_777_216,
@@ -281,8 +282,8 @@ describe('options', () => {
     const address = { kind: 'tcp', host: '10.0.0.1', port: 8000 } as const;
     const { workers, bootstrap } = rendered({
       staticWorkers: [
-        { address, id: 'http://10.0.0.1:8000', stamp: 'a' },
-        { address: { ...address, host: 'w2' }, id: 'http://w2:8000', stamp: '' },
+        { address, id: 'http://10.0.0.1:8000', stamp: 'a', tlsName: null, grpc: false },
+        { address: { ...address, host: 'w2' }, id: 'http://w2:8000', stamp: '', tlsName: null, grpc: false },
       ],
     });
     expect(bootstrap.dynamic_resources).toBeUndefined();

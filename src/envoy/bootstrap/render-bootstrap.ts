@@ -5,7 +5,7 @@ import { listener } from './listener.ts';
 import type { BootstrapOptions } from './options.ts';
 import { pickerClusters } from './picker-clusters.ts';
 import type { Config } from './typed.ts';
-import { workerCluster } from './worker-cluster.ts';
+import { workerClusters } from './worker-cluster.ts';
 
 /** A whole Envoy bootstrap as YAML, the recommended configuration of envoy 2.2. */
 export function renderBootstrap(options: BootstrapOptions): string {
@@ -21,7 +21,7 @@ export function renderBootstrap(options: BootstrapOptions): string {
     ...(options.staticWorkers === null ? { dynamic_resources: DYNAMIC } : {}),
     static_resources: {
       listeners: [listener(options)],
-      clusters: [workerCluster(options), ...pickerClusters(options.pickers)],
+      clusters: [...workerClusters(options), ...pickerClusters(options.pickers)],
     },
   });
 }

@@ -4,6 +4,7 @@ import {
   DECISION_HEADER,
   DECISION_KEY,
   DESTINATION_KEY,
+  GRPC_WORKER_CLUSTER,
   PICKER_NAMESPACE,
   WORKER_CLUSTER,
 } from '../names.ts';
@@ -25,7 +26,7 @@ export function carrierHeaders(options: BootstrapOptions): readonly string[] {
   return names;
 }
 
-/** The one route: every path goes to a worker. */
+/** Every path goes to a worker. */
 export function routeConfig(options: BootstrapOptions): Config {
   return {
     name: 'edge',
@@ -42,10 +43,21 @@ export function routeConfig(options: BootstrapOptions): Config {
         request_headers_to_remove: removedHeaders(options),
         ...decisionHeader(options.decisionHeader),
         include_attempt_count_in_response: true,
-        routes: [{ name: 'all', match: { prefix: '/' }, route: { cluster: WORKER_CLUSTER, ...routeAction(options) } }],
+        routes: [...grpcRoute(options), { name: 'all', match: { prefix: '/' }, route: workerRoute(options) }],
       },
     ],
   };
+}
+
+function workerRoute(options: BootstrapOptions): Config {
+  return { cluster: WORKER_CLUSTER, ...routeAction(options) };
+}
+
+/** gRPC requests go to gRPC workers where there may be some. The service splits them by the same header. */
+function grpcRoute(options: BootstrapOptions): readonly Config[] {
+  if (!options.upstream.grpc) return [];
+  const route = { ...workerRoute(options), cluster: GRPC_WORKER_CLUSTER };
+  return [{ name: 'grpc', match: { prefix: '/', grpc: {} }, route }];
 }
 
 /** Request headers that no worker sees, where metadata carries the destination (envoy 6.4). */

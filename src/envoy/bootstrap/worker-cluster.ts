@@ -2,11 +2,15 @@ import {
   DESTINATION_KEY,
   DESTINATION_NAMESPACE,
   ERROR_CODE_HEADER,
+  GRPC_WORKER_CLUSTER,
   PICKER_NAMESPACE,
   RANK_SUFFIX_KEY,
   SERVED_KEY,
   STAMP_HEADER,
   STRICT_KEY,
+  TLS_KEY,
+  TLS_ON,
+  TRANSPORT_NAMESPACE,
   WORKER_CLUSTER,
   WORKER_ID_KEY,
   WORKER_NAMESPACE,
@@ -15,20 +19,34 @@ import {
 import { envoyAddress, isDnsName } from './address.ts';
 import type { BootstrapOptions, EnvoyTarget, StaticWorker } from './options.ts';
 import { type Config, extension, httpProtocolOptions } from './typed.ts';
+import { tlsMatches } from './worker-tls.ts';
 
-/** The workers: who they are, how they are called, and how one of them is chosen. */
-export function workerCluster(options: BootstrapOptions): Config {
+/** The cluster of the workers and, where some serve gRPC alone, that of those: Envoy's HTTP version is that of a cluster. */
+export function workerClusters(options: BootstrapOptions): readonly Config[] {
+  const { grpc } = options.upstream;
+  return grpc ? [workerCluster(options, false), workerCluster(options, true)] : [workerCluster(options, false)];
+}
+
+/** Who the workers are, how they are called, and how one of them is chosen. */
+function workerCluster(options: BootstrapOptions, grpc: boolean): Config {
+  const { staticWorkers, upstream } = options;
+  const http2 = grpc || upstream.http2;
   return {
-    name: WORKER_CLUSTER,
+    ...(grpc ? { '#': 'workers that serve gRPC requests and nothing else' } : {}),
+    name: grpc ? GRPC_WORKER_CLUSTER : WORKER_CLUSTER,
     connect_timeout: '1s',
-    ...membership(options.staticWorkers),
+    ...membership(
+      grpc ? GRPC_WORKER_CLUSTER : WORKER_CLUSTER,
+      staticWorkers?.filter((each) => each.grpc === grpc) ?? null,
+    ),
+    ...(upstream.tls === null ? {} : tlsMatches(upstream.tls, http2)),
     '# circuit_breakers': 'a fleet runs far more than 1024 requests; a retry counts until its response headers',
     circuit_breakers: {
       thresholds: [
         { max_connections: 100_000, max_pending_requests: 100_000, max_requests: 100_000, max_retries: 100_000 },
       ],
     },
-    typed_extension_protocol_options: workerProtocol(options, STAMP_OF_ENDPOINT),
+    typed_extension_protocol_options: workerProtocol(options, STAMP_OF_ENDPOINT, http2),
     load_balancing_policy: workerPolicy(options),
   };
 }
@@ -37,14 +55,14 @@ export function workerCluster(options: BootstrapOptions): Config {
 const STAMP_OF_ENDPOINT = `%UPSTREAM_METADATA(${WORKER_NAMESPACE}:${WORKER_STAMP_KEY})%`;
 
 /** `typed_extension_protocol_options`: how workers are called. `stamp` is a format that names the one that answers. */
-export function workerProtocol(options: BootstrapOptions, stamp: string): Config {
+export function workerProtocol(options: BootstrapOptions, stamp: string, http2 = options.upstream.http2): Config {
   return httpProtocolOptions({
     '# common_http_protocol_options': [
       'Below the keep-alive time of the workers (uvicorn: 5 s), so that Envoy is the one that closes:',
       'else a request can meet a connection that is going away.',
     ].join('\n'),
     common_http_protocol_options: { idle_timeout: '4s' },
-    explicit_http_config: { http_protocol_options: { enable_trailers: true } },
+    explicit_http_config: http2 ? { http2_protocol_options: {} } : { http_protocol_options: { enable_trailers: true } },
     '# http_filters': 'run once an attempt, when the worker is known',
     http_filters: [
       stampFilter(options, stamp),
@@ -58,7 +76,7 @@ export function workerPolicy(options: BootstrapOptions): Config {
   return { policies: [policy('override_host', 'override_host.v3.OverrideHost', overrideHost(options.envoy))] };
 }
 
-function membership(workers: readonly StaticWorker[] | null): Config {
+function membership(name: string, workers: readonly StaticWorker[] | null): Config {
   if (workers === null) {
     return {
       '# type': 'the service knows the workers and their health',
@@ -73,7 +91,7 @@ function membership(workers: readonly StaticWorker[] | null): Config {
     type: dns ? 'STRICT_DNS' : 'STATIC',
     ...(dns ? { dns_lookup_family: 'V4_PREFERRED' } : {}),
     load_assignment: {
-      cluster_name: WORKER_CLUSTER,
+      cluster_name: name,
       endpoints: [{ lb_endpoints: workers.map(endpoint) }],
     },
   };
@@ -81,9 +99,10 @@ function membership(workers: readonly StaticWorker[] | null): Config {
 
 function endpoint(worker: StaticWorker): Config {
   const stamp = worker.stamp === '' ? {} : { [WORKER_STAMP_KEY]: worker.stamp };
+  const transport = worker.tlsName === null ? {} : { [TRANSPORT_NAMESPACE]: { [TLS_KEY]: TLS_ON } };
   return {
-    endpoint: { address: envoyAddress(worker.address) },
-    metadata: { filter_metadata: { [WORKER_NAMESPACE]: { [WORKER_ID_KEY]: worker.id, ...stamp } } },
+    endpoint: { address: envoyAddress(worker.address), ...(worker.tlsName ? { hostname: worker.tlsName } : {}) },
+    metadata: { filter_metadata: { [WORKER_NAMESPACE]: { [WORKER_ID_KEY]: worker.id, ...stamp }, ...transport } },
   };
 }
 

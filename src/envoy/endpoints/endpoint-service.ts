@@ -28,7 +28,7 @@ export interface EndpointSubscriber {
 
 /**
  * The workers as Envoy endpoints, by EDS and by ADS, state of the world (envoy 8). Every cluster that is asked for gets
- * the whole fleet under its own name.
+ * the whole fleet under its own name, but for the workers that serve gRPC alone: they are that of the cluster so named.
  */
 export class EndpointService {
   readonly methods: readonly Method[];

@@ -4,12 +4,22 @@ import type { LbEndpoint } from '../../gen/envoy/config/endpoint/v3/endpoint_com
 import { splitAddress } from '../../workers/address.ts';
 import type { WorkerSnapshot } from '../../workers/snapshot.ts';
 import type { Worker, WorkerStatus } from '../../workers/worker.ts';
-import { WORKER_ID_KEY, WORKER_NAMESPACE, WORKER_STAMP_KEY } from '../names.ts';
+import { isGrpcUrl } from '../../workers/worker-url.ts';
+import {
+  GRPC_WORKER_CLUSTER,
+  TLS_KEY,
+  TLS_ON,
+  TRANSPORT_NAMESPACE,
+  WORKER_ID_KEY,
+  WORKER_NAMESPACE,
+  WORKER_STAMP_KEY,
+} from '../names.ts';
+import { serverName } from './server-name.ts';
 import { type StampKind, workerStamp } from './worker-stamp.ts';
 
 /** One worker as Envoy is told of it, or the engine of several ranks. */
 export interface FleetEndpoint {
-  /** Id of the worker; of ranks the URL that they share. */
+  /** Id of the worker, which is its URL; of ranks the URL that they share. */
   readonly workerId: string;
   /** Value of the stamp, empty for none. */
   readonly stamp: string;
@@ -104,10 +114,22 @@ export function withoutReplaced(from: FleetEndpoints, to: FleetEndpoints): Fleet
   return kept.size === to.size || kept.size === 0 ? null : kept;
 }
 
-/** The endpoints as a ClusterLoadAssignment that still lacks its name. */
-export function encodeEndpoints(endpoints: FleetEndpoints): Buffer {
+/** The endpoints of each cluster as a ClusterLoadAssignment that still lacks its name. */
+export interface EncodedEndpoints {
+  /** Of workers that serve gRPC requests and nothing else. */
+  readonly grpc: Buffer;
+  /** Of all others. */
+  readonly others: Buffer;
+}
+
+export function encodeEndpoints(endpoints: FleetEndpoints): EncodedEndpoints {
+  return { grpc: encodePart(endpoints, true), others: encodePart(endpoints, false) };
+}
+
+function encodePart(endpoints: FleetEndpoints, grpc: boolean): Buffer {
   const lbEndpoints: LbEndpoint[] = [];
   for (const [address, endpoint] of endpoints) {
+    if (isGrpcUrl(endpoint.workerId) !== grpc) continue;
     const socket = splitAddress(address);
     if (socket !== undefined) lbEndpoints.push(encodable(socket.ip, socket.port, endpoint));
   }
@@ -117,20 +139,26 @@ export function encodeEndpoints(endpoints: FleetEndpoints): Buffer {
 }
 
 /** A whole ClusterLoadAssignment: the parts of a protobuf message may simply follow each other. */
-export function nameAssignment(clusterName: string, encodedEndpoints: Buffer): Buffer {
-  return Buffer.concat([ClusterLoadAssignment.encode({ clusterName }).finish(), encodedEndpoints]);
+export function nameAssignment(clusterName: string, { grpc, others }: EncodedEndpoints): Buffer {
+  const part = clusterName === GRPC_WORKER_CLUSTER ? grpc : others;
+  return Buffer.concat([ClusterLoadAssignment.encode({ clusterName }).finish(), part]);
 }
 
 function encodable(ip: string, port: number, endpoint: FleetEndpoint): LbEndpoint {
   const socketAddress = { address: ip, portSpecifier: { $case: 'portValue', value: port } } as const;
   const worker: Record<string, string> = { [WORKER_ID_KEY]: endpoint.workerId };
   if (endpoint.stamp !== '') worker[WORKER_STAMP_KEY] = endpoint.stamp;
+  const name = serverName(endpoint.workerId);
+  const transport = name === null ? {} : { [TRANSPORT_NAMESPACE]: { [TLS_KEY]: TLS_ON } };
   return {
     hostIdentifier: {
       $case: 'endpoint',
-      value: { address: { address: { $case: 'socketAddress', value: socketAddress } } },
+      value: {
+        address: { address: { $case: 'socketAddress', value: socketAddress } },
+        ...(name ? { hostname: name } : {}),
+      },
     },
     healthStatus: endpoint.health,
-    metadata: { filterMetadata: { [WORKER_NAMESPACE]: worker } },
+    metadata: { filterMetadata: { [WORKER_NAMESPACE]: worker, ...transport } },
   };
 }

@@ -1,4 +1,4 @@
-import { encodeEndpoints, type FleetEndpoints, withoutReplaced } from './fleet-endpoints.ts';
+import { type EncodedEndpoints, encodeEndpoints, type FleetEndpoints, withoutReplaced } from './fleet-endpoints.ts';
 
 /** The endpoints at one moment, under the name that Envoy repeats in its answer. Immutable. */
 export interface FleetVersion {
@@ -6,7 +6,7 @@ export interface FleetVersion {
   /** `version_info`. */
   readonly text: string;
   readonly endpoints: FleetEndpoints;
-  readonly encoded: Buffer;
+  readonly encoded: EncodedEndpoints;
 }
 
 export function fleetVersion(number: number, endpoints: FleetEndpoints): FleetVersion {
