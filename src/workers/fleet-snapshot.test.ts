@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeWorker } from '../../test/support/fleet.ts';
-import { type FleetEntry, FleetSnapshot } from './fleet-snapshot.ts';
+import { FleetSnapshot } from './fleet-snapshot.ts';
+import type { FleetEntry } from './model-pools.ts';
 import type { Worker } from './worker.ts';
 
 const known = (worker: Worker): FleetEntry => ({ worker, modelsKnown: true });

@@ -2,6 +2,7 @@ import { canonicalAddress, splitAddress } from './address.ts';
 import type { AskWorker } from './ask-worker.ts';
 import type { ConcurrencyGate } from './concurrency-gate.ts';
 import { askDpSize, SERVER_INFO_MAX_BYTES, SERVER_INFO_TIMEOUT_MS } from './dp-size.ts';
+import { askEngine } from './engine-probe.ts';
 import { effectiveHealth, type HealthSettings } from './health-settings.ts';
 import { type HttpResult, isOk } from './http-get.ts';
 import { MODELS_MAX_BYTES, MODELS_PATH, MODELS_TIMEOUT_MS, readModels } from './model-probe.ts';
@@ -98,6 +99,7 @@ export class ProbeLoop {
       }
       if (!(await this.#askModels(leftMs))) await pause(Math.min(FIRST_DELAY_MS, leftMs), this.#abort.signal);
     }
+    if (this.#instance.awaitsEngineKind) await this.#askEngine();
     if (!this.#closed) this.#context.registry.assumeReady(this.#instance);
     return null;
   }
@@ -122,6 +124,10 @@ export class ProbeLoop {
       ok = false;
       detail = 'connection lost when asked for models';
     }
+    if (ok && this.#needsEngine(returning) && !(await this.#askEngine())) {
+      ok = false;
+      detail = 'connection lost when asked which engine it is';
+    }
     if (this.#closed) return null;
 
     const counted = this.#counts(started);
@@ -132,6 +138,10 @@ export class ProbeLoop {
 
   #needsModels(returning: boolean): boolean {
     return !this.#instance.modelsKnown || (returning && this.#instance.asksModels);
+  }
+
+  #needsEngine(returning: boolean): boolean {
+    return this.#instance.awaitsEngineKind || (returning && this.spec.workerType !== 'regular');
   }
 
   #needsRanks(returning: boolean): boolean {
@@ -173,6 +183,16 @@ export class ProbeLoop {
     if (this.#closed || answer.kind === 'unreachable') return false;
     if (answer.kind === 'list') this.#context.registry.modelsAnswered(this.#instance, answer.models);
     else if (!this.#instance.modelsKnown) this.#context.registry.modelsAnswered(this.#instance, []);
+    return true;
+  }
+
+  /** False when the worker could not be asked. */
+  async #askEngine(): Promise<boolean> {
+    const declared = this.spec.runtimeType?.toLowerCase() ?? null;
+    const ask = (path: string) => this.#get(path, MODELS_TIMEOUT_MS, SERVER_INFO_MAX_BYTES);
+    const kind = await askEngine(ask, declared);
+    if (this.#closed || kind === null) return false;
+    this.#context.registry.engineTold(this.#instance, kind);
     return true;
   }
 

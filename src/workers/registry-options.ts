@@ -13,4 +13,6 @@ export interface RegistryOptions {
   readonly breaker?: BreakerRules;
   /** `--dp-aware`: the engine of a worker without a declared rank says whether it is one worker or one for each rank. */
   readonly dpAware?: boolean;
+  /** `--pd-disaggregation` */
+  readonly disaggregated?: boolean;
 }

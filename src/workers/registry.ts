@@ -6,6 +6,7 @@ import type { AddOutcome, DrainOutcome, SourceChanges } from './fleet-changes.ts
 import { type FleetObserver, SILENT_OBSERVER } from './fleet-observer.ts';
 import { FleetSnapshot } from './fleet-snapshot.ts';
 import { InstanceTable } from './instance-table.ts';
+import type { EngineKind } from './leg-facts.ts';
 import { rankSpecs } from './ranks.ts';
 import type { RegistryOptions } from './registry-options.ts';
 import type { WorkerSnapshot } from './snapshot.ts';
@@ -30,7 +31,7 @@ export class Registry implements JudgedSource {
   readonly #drains: Drains;
   readonly #breakerTimers = new BreakerTimers((instance) => this.#breakerChanged(instance, 'open'));
   readonly #listeners = new Set<(snapshot: WorkerSnapshot) => void>();
-  #current = FleetSnapshot.empty;
+  #current: FleetSnapshot;
   #settled = false;
   #judged = false;
 
@@ -51,6 +52,7 @@ export class Registry implements JudgedSource {
     this.#observer = options.observer ?? SILENT_OBSERVER;
     this.#breakerRules = options.breaker ?? DEFAULT_BREAKER;
     this.dpAware = options.dpAware ?? false;
+    this.#current = FleetSnapshot.start(options.disaggregated ?? false);
   }
 
   get current(): WorkerSnapshot {
@@ -206,6 +208,13 @@ export class Registry implements JudgedSource {
     const first = instance.answeredModels === null;
     instance.answeredModels = models;
     if (this.#refresh(instance) || first) this.#publish();
+  }
+
+  /** Takes in which engine a worker is. */
+  engineTold(instance: WorkerInstance, kind: EngineKind): void {
+    if (!this.#has(instance)) return;
+    instance.engineKind = kind;
+    if (this.#refresh(instance)) this.#publish();
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { Worker } from './worker.ts';
+import type { Worker, WorkerType } from './worker.ts';
 
 /** Stands for the model of requests that name none, and of workers that list none (policies 0.2, 2.4). */
 export const NO_MODEL = 'unknown';
@@ -19,8 +19,12 @@ export interface Pool {
 export interface WorkerSnapshot {
   /** Grows by one with each change. */
   readonly version: number;
+  /** Requests are split between prefill and decode workers. */
+  readonly disaggregated: boolean;
   /** All workers in registration order. */
   readonly workers: readonly Worker[];
+  /** True for a worker of a type that takes requests: prefill and decode under disaggregation, else regular. */
+  serves(worker: Worker): boolean;
   byId(id: string): Worker | undefined;
   /**
    * The worker at `ip:port`; the first registered one where several share an address.
@@ -28,9 +32,12 @@ export interface WorkerSnapshot {
    * @param rank the data-parallel rank that is meant, where there is a worker for it
    */
   byAddress(address: string, rank?: number | null): Worker | undefined;
-  /** Pool of a model (empty string: the request names none → every worker). Undefined when no worker knows the model. */
-  pool(model: string): Pool | undefined;
-  /** Model ids that at least one ready worker lists, in order of first appearance. */
+  /**
+   * Pool of a model (empty string: the request names none → every worker) among the workers of a type, by default the
+   * regular ones. Undefined when none of them knows the model.
+   */
+  pool(model: string, type?: WorkerType): Pool | undefined;
+  /** Model ids that at least one ready worker lists, in order of first appearance. Of those that `serves` is true for, as all below. */
   readonly models: readonly string[];
   /** True when the model of a request cannot change its pool: every worker lists the same models, or none at all. */
   readonly uniform: boolean;

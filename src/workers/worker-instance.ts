@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Breaker, type BreakerRules } from './breaker.ts';
 import { EngineLoadRecord } from './engine-load.ts';
+import { type EngineKind, type LegFacts, legFactsOf } from './leg-facts.ts';
 import { LoadCounter } from './load-counter.ts';
 import type { Incarnation } from './sourced-worker.ts';
 import { type HealthState, PENDING, READY } from './status-machine.ts';
@@ -45,6 +46,8 @@ export class WorkerInstance {
   health: HealthState;
   /** Model ids it answered with (empty: serves any); null until it was asked. */
   answeredModels: readonly string[] | null = null;
+  /** Which engine it is, of prefill and decode workers; null until it was asked. */
+  engineKind: EngineKind | null = null;
   address: string;
   drain: Drain | null = null;
   breaker: Breaker;
@@ -53,6 +56,7 @@ export class WorkerInstance {
   unready = false;
   lastProbe: ProbeReport | null = null;
   readonly #breakerRules: BreakerRules;
+  #legFacts: LegFacts | null = null;
   #worker: Worker;
 
   constructor({ spec, incarnation }: Incarnation, source: WorkerSource, breakerRules: BreakerRules, asksRanks = false) {
@@ -97,6 +101,11 @@ export class WorkerInstance {
     return !this.asksModels || this.answeredModels !== null;
   }
 
+  /** It is to be asked which engine it is, which decides how its legs are brought together. */
+  get awaitsEngineKind(): boolean {
+    return this.spec.workerType !== 'regular' && this.engineKind === null;
+  }
+
   /** Brings `worker` up to date; false when readers would see no difference. */
   refresh(): boolean {
     const next = this.#derive();
@@ -115,6 +124,7 @@ export class WorkerInstance {
     if (this.health.status === 'ready') return;
     this.health = PENDING;
     this.answeredModels = null;
+    this.engineKind = null;
   }
 
   /** Ready without probes: health checks are off for it. */
@@ -136,6 +146,7 @@ export class WorkerInstance {
       dpSize: rank === null ? null : this.dpSize,
       name: rankId(spec.name ?? base, rank),
       type: spec.workerType,
+      legFacts: this.#factsOfLeg(),
       source: this.source,
       models: this.#models(),
       status,
@@ -150,6 +161,12 @@ export class WorkerInstance {
       cost: spec.cost,
       labels: spec.labels,
     };
+  }
+
+  #factsOfLeg(): LegFacts | null {
+    const facts = legFactsOf(this.spec, this.engineKind);
+    if (!isDeepStrictEqual(facts, this.#legFacts)) this.#legFacts = facts;
+    return this.#legFacts;
   }
 
   #status(): WorkerStatus {

@@ -16,6 +16,9 @@ export interface WorkerSpec {
   readonly workerType: WorkerType;
   readonly runtimeType: string | null;
   readonly bootstrapPort: number | null;
+  /** Connector of a vLLM engine for KV transfers, and the engine's name in one (policies 4.4). */
+  readonly kvConnector: string | null;
+  readonly kvEngineId: string | null;
   /** Sent to the worker as a bearer token with probes; never shown. */
   readonly apiKey: string | null;
   readonly priority: number;
@@ -90,6 +93,8 @@ const fields = {
   worker_type: z.enum(['regular', 'prefill', 'decode'], { error: 'must be regular, prefill or decode' }).nullish(),
   runtime_type: text('must be the name of an engine').nullish(),
   bootstrap_port: count('must be a port from 1 to 65535', 1, 65_535).nullish(),
+  kv_connector: text('must be the name of a connector').nullish(),
+  kv_engine_id: text('must be the id of an engine').nullish(),
   api_key: z
     .string({ error: 'must be a text of visible ASCII characters' })
     .regex(/^[!-~]+$/, { error: 'must be a text of visible ASCII characters' })
@@ -151,6 +156,8 @@ export function plainSpec(url: WorkerUrl): WorkerSpec {
     workerType: 'regular',
     runtimeType: null,
     bootstrapPort: null,
+    kvConnector: null,
+    kvEngineId: null,
     apiKey: null,
     priority: 50,
     cost: 1,
@@ -172,6 +179,8 @@ function merge(current: WorkerSpec, patch: Patch): WorkerSpec {
     workerType: choose(patch.worker_type, current.workerType, cleared.workerType),
     runtimeType: choose(patch.runtime_type, current.runtimeType, cleared.runtimeType),
     bootstrapPort: choose(patch.bootstrap_port, current.bootstrapPort, cleared.bootstrapPort),
+    kvConnector: choose(patch.kv_connector, current.kvConnector, cleared.kvConnector),
+    kvEngineId: choose(patch.kv_engine_id, current.kvEngineId, cleared.kvEngineId),
     apiKey: choose(patch.api_key, current.apiKey, cleared.apiKey),
     priority: choose(patch.priority, current.priority, cleared.priority),
     cost: choose(patch.cost, current.cost, cleared.cost),

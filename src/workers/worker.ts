@@ -1,4 +1,5 @@
 import type { EngineLoad } from './engine-load.ts';
+import type { LegFacts } from './leg-facts.ts';
 
 /** State of a worker (policies 2.1); JSON shows these names as they are. */
 export type WorkerStatus = 'pending' | 'ready' | 'not_ready' | 'failed' | 'draining';
@@ -37,6 +38,8 @@ export interface Worker {
   /** Operator's name for it; the id when none was given. */
   readonly name: string;
   readonly type: WorkerType;
+  /** Null for a regular worker. The same object as long as nothing in it changes. */
+  readonly legFacts: LegFacts | null;
   readonly source: WorkerSource;
   /** Model ids it serves, in its own order; empty means any. */
   readonly models: readonly string[];

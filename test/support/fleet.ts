@@ -45,6 +45,7 @@ export function makeWorker(id: string, overrides: Partial<Worker> = {}): Worker 
     dpSize: null,
     name: id,
     type: 'regular',
+    legFacts: null,
     source: 'flags',
     models: [],
     status: 'ready',
@@ -72,7 +73,7 @@ export function makePool(
 }
 
 /** Snapshot of the given workers. Pools keep their identity within it. */
-export function makeSnapshot(workers: readonly Worker[], version = 1): WorkerSnapshot {
+export function makeSnapshot(workers: readonly Worker[], version = 1, disaggregated = false): WorkerSnapshot {
   const pools = new Map<string, Pool>();
   const serves = (worker: Worker, model: string) =>
     model === '' || worker.models.length === 0 || worker.models.includes(model);
@@ -80,19 +81,21 @@ export function makeSnapshot(workers: readonly Worker[], version = 1): WorkerSna
 
   return {
     version,
+    disaggregated,
     workers,
+    serves: ({ type }) => disaggregated === (type !== 'regular'),
     byId: (id) => workers.find((worker) => worker.id === id),
     byAddress: (address, rank = null) => {
       const there = workers.filter((worker) => worker.address === address);
       return there.find((worker) => rank !== null && worker.rank === rank) ?? there[0];
     },
-    pool(model) {
-      const known = pools.get(model);
+    pool(model, type = 'regular') {
+      const known = pools.get(`${type} ${model}`);
       if (known !== undefined) return known;
-      const members = workers.filter((worker) => serves(worker, model));
+      const members = workers.filter((worker) => worker.type === type && serves(worker, model));
       if (members.length === 0 && model !== '') return undefined;
       const pool = makePool(members, model === '' ? 'unknown' : model);
-      pools.set(model, pool);
+      pools.set(`${type} ${model}`, pool);
       return pool;
     },
     models: [...new Set(workers.filter((worker) => worker.status === 'ready').flatMap((worker) => worker.models))],
@@ -117,8 +120,9 @@ const STATES = {
 export class TestFleet {
   snapshot: WorkerSnapshot;
 
-  constructor(workers: readonly (string | Worker)[]) {
-    this.snapshot = makeSnapshot(workers.map((each) => (typeof each === 'string' ? makeWorker(each) : each)));
+  constructor(workers: readonly (string | Worker)[], disaggregated = false) {
+    const all = workers.map((each) => (typeof each === 'string' ? makeWorker(each) : each));
+    this.snapshot = makeSnapshot(all, 1, disaggregated);
   }
 
   worker(id: string): Worker {
@@ -144,7 +148,8 @@ export class TestFleet {
   }
 
   #replace(workers: readonly Worker[]): void {
-    this.snapshot = makeSnapshot(workers, this.snapshot.version + 1);
+    const { version, disaggregated } = this.snapshot;
+    this.snapshot = makeSnapshot(workers, version + 1, disaggregated);
   }
 }
 
