@@ -30,7 +30,8 @@ export interface EnvoyFlags {
   readonly listen: string;
   /** Empty: the gRPC address of the settings. */
   readonly picker: readonly string[];
-  readonly fail: string;
+  /** Null: open, but closed in full duplex, where Envoy cannot do without the service once a body has come (envoy 4.6). */
+  readonly fail: string | null;
   readonly adminListen: string | null;
   readonly staticWorkers: boolean;
   readonly envoyVersion: string;
@@ -48,7 +49,7 @@ export function bootstrapOptions(flags: EnvoyFlags, loaded: Loaded): BootstrapOp
     mode: bootstrapMode(flags.mode),
     listen: ipAddress('--listen', flags.listen),
     pickers: pickers(flags.picker, settings),
-    failClosed: failsClosed(flags.fail),
+    failClosed: failsClosed(flags.fail ?? (flags.mode === 'ext-proc-full-duplex' ? 'closed' : 'open')),
     admin: flags.adminListen === null ? null : ipAddress('--admin-listen', flags.adminListen),
     upstream: upstream(loaded),
     staticWorkers: flags.staticWorkers ? staticWorkers(loaded) : null,

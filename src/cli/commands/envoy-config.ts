@@ -13,7 +13,7 @@ interface Options {
   readonly mode: string;
   readonly listen: string;
   readonly picker?: readonly string[];
-  readonly fail: string;
+  readonly fail?: string;
   readonly adminListen?: string;
   readonly staticWorkers?: boolean;
   readonly envoyVersion: string;
@@ -33,7 +33,10 @@ export const envoyConfigCommand: CliCommand = {
         '--picker <address...>',
         `replicas of the service, ${ADDRESS_FORM} (default: --grpc-host and --grpc-port)`,
       )
-      .option('--fail <open|closed>', 'while the service is away: place requests without it, or answer 503', 'open')
+      .option(
+        '--fail <open|closed>',
+        'while the service is away: place requests without it, or answer 503 (default: open; closed in full duplex)',
+      )
       .option('--admin-listen <ip:port>', "Envoy's admin interface (default: none)")
       .option('--static-workers', 'write the workers into the file instead of asking the service for them')
       .option('--envoy-version <version>', 'the Envoy that will read it', '1.38')
@@ -49,6 +52,7 @@ export const envoyConfigCommand: CliCommand = {
             ...options,
             picker: options.picker ?? [],
             adminListen: options.adminListen ?? null,
+            fail: options.fail ?? null,
             staticWorkers: options.staticWorkers === true,
           };
           shell.out(renderBootstrap(bootstrapOptions(flags, loaded)));

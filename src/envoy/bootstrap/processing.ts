@@ -42,8 +42,14 @@ function headersFirst(): Config {
   };
 }
 
-function fullDuplex({ envoy }: BootstrapOptions): Config {
+function fullDuplex({ envoy, failClosed }: BootstrapOptions): Config {
   return {
+    ...(failClosed
+      ? {}
+      : {
+          '# status_on_error': 'a request whose body has come cannot go on without the service all the same',
+          status_on_error: { code: 'ServiceUnavailable' },
+        }),
     '# processing_mode': [
       'The Endpoint Picker Protocol: the service gets all of a request and of its response, and gives every byte back.',
       'Bodies have no limit in Envoy then, and no override is possible.',

@@ -73,8 +73,13 @@ export function routeAction(options: BootstrapOptions): Config {
     ...(requestTimeoutSecs === null ? { '# timeout': "Envoy's 15 s would cut generations" } : {}),
     timeout: `${requestTimeoutSecs ?? 0}s`,
     idle_timeout: IDLE_TIMEOUT,
-    retry_policy: retryPolicy(options.retry),
+    ...retries(options),
   };
+}
+
+/** In full duplex Envoy would send a body twice to the worker when trailers follow it, if a retry were possible (envoy I26). */
+function retries({ mode, retry }: BootstrapOptions): Config {
+  return mode === 'ext-proc-full-duplex' ? {} : { retry_policy: retryPolicy(retry) };
 }
 
 function retryPolicy(retry: RetryOptions): Config {
