@@ -23,10 +23,13 @@ import { readPem, schemesOf } from '../service/upstream-of.ts';
 import { AppError } from '../util/app-error.ts';
 import { parseWorkerSpec, plainSpec, type WorkerSpec } from '../workers/worker-spec.ts';
 import { isGrpc, isTls, parseWorkerUrl } from '../workers/worker-url.ts';
+import { AUTHZ_BODY, wantsBodies } from './authz-body.ts';
 
 /** The flags of `envoy-config` that are not settings of the service, as they were written. */
 export interface EnvoyFlags {
   readonly mode: string;
+  /** {@link AUTHZ_BODY}, `auto` when absent; of ext_authz only. */
+  readonly authzBody?: string;
   readonly listen: string;
   /** Empty: the gRPC address of the settings. */
   readonly picker: readonly string[];
@@ -68,6 +71,7 @@ export function bootstrapOptions(flags: EnvoyFlags, loaded: Loaded): BootstrapOp
     stamp: settings.routedWorkerId !== 'off',
     dpAware: settings.dpAware,
     decisionHeader: settings.decisionHeader,
+    authzBody: authzBody(flags.authzBody ?? 'auto', loaded),
   };
 }
 
@@ -101,6 +105,11 @@ function bootstrapMode(text: string): BootstrapMode {
   return (
     BOOTSTRAP_MODES.find((mode) => mode === text) ?? refuse('--mode', text, `one of ${BOOTSTRAP_MODES.join(', ')}`)
   );
+}
+
+function authzBody(text: string, loaded: Loaded): boolean {
+  const choice = AUTHZ_BODY.find((each) => each === text) ?? refuse('--authz-body', text, AUTHZ_BODY.join(', '));
+  return choice === 'auto' ? wantsBodies(loaded) : choice === 'on';
 }
 
 /** A listener needs an address: Envoy resolves no names there. */

@@ -39,6 +39,9 @@ const ACCEPTED: Record<string, string[]> = {
   'largest body limit': ['--envoy-body-limit', '1073741824'],
   'decision header': ['--decision-header'],
   'destination header': ['--destination-header', 'X-Destination'],
+  ext_authz: ['--mode', 'ext-authz', '--fail', 'closed', '--picker', '127.0.0.1:1', '--picker', '127.0.0.1:2'],
+  'ext_authz, every option': ['--mode', 'ext-authz', '--dp-aware', '--decision-header', '--authz-body', 'on'],
+  'ext_authz for Envoy 1.36': ['--mode', 'ext-authz', '--envoy-version', '1.36', '--envoy-body-limit', '1'],
   'nothing hidden': ['--policy', 'consistent_hashing'],
 };
 
@@ -65,6 +68,7 @@ describe('interface 8: wrong flags', () => {
   it.each([
     [['--mode', 'EXT-PROC'], '--mode EXT-PROC: expected one of ext-proc'],
     [['--mode', 'nope'], '--mode nope: expected one of ext-proc'],
+    [['--authz-body', 'yes'], '--authz-body yes: expected auto, on, off'],
     [['--tls'], '--tls: not supported by this version'],
     [['--listen', '8080'], '--listen 8080: expected IP:PORT'],
     [['--listen', 'localhost:8080'], '--listen localhost:8080: expected IP:PORT'],

@@ -17,6 +17,7 @@ interface Options {
   readonly adminListen?: string;
   readonly staticWorkers?: boolean;
   readonly envoyVersion: string;
+  readonly authzBody: string;
   readonly tls?: boolean;
 }
 
@@ -38,6 +39,7 @@ export const envoyConfigCommand: CliCommand = {
         'while the service is away: place requests without it, or answer 503 (default: open; closed in full duplex)',
       )
       .option('--admin-listen <ip:port>', "Envoy's admin interface (default: none)")
+      .option('--authz-body <auto|on|off>', 'with ext-authz: send request bodies to the service', 'auto')
       .option('--static-workers', 'write the workers into the file instead of asking the service for them')
       .option('--envoy-version <version>', 'the Envoy that will read it', '1.38')
       .option('--tls', 'call the service over TLS')

@@ -2,13 +2,13 @@ import {
   ATTEMPT_LOG_NAME,
   PICK_ID_KEY,
   PICKER_CLUSTER,
-  PICKER_NAMESPACE,
   STAMP_HEADER,
   WORKER_ID_KEY,
   WORKER_NAMESPACE,
   WORKER_TAG,
 } from '../names.ts';
-import type { BootstrapOptions } from './options.ts';
+import type { BootstrapMode, BootstrapOptions } from './options.ts';
+import { pickNamespace } from './pick-namespace.ts';
 import { type Config, extension } from './typed.ts';
 
 /** Cluster that the access logger of the n-th of `count` replicas writes to. */
@@ -20,18 +20,18 @@ export function loggerCluster(index: number, count: number): string {
  * One logger for each replica of the service, so that each learns the end of its own picks; with a single one it shares
  * the connection of ext_proc, so that entries and picks arrive in order (decisions 23).
  */
-export function accessLoggers(pickers: number): readonly Config[] {
-  return Array.from({ length: pickers }, (_, index) => endLogger(loggerCluster(index, pickers)));
+export function accessLoggers({ pickers: { length }, mode }: BootstrapOptions): readonly Config[] {
+  return Array.from({ length }, (_, index) => endLogger(loggerCluster(index, length), mode));
 }
 
 /** Tells the service, which is `cluster`, how the requests that it placed end. */
-export function endLogger(cluster: string): Config {
+export function endLogger(cluster: string, mode: BootstrapMode = 'ext-proc'): Config {
   return {
     name: 'envoy.access_loggers.http_grpc',
     '# filter': 'requests that nobody picked do not concern the service',
     filter: {
       metadata_filter: {
-        matcher: { filter: PICKER_NAMESPACE, path: [{ key: PICK_ID_KEY }], value: { present_match: true } },
+        matcher: { filter: pickNamespace(mode), path: [{ key: PICK_ID_KEY }], value: { present_match: true } },
         match_if_key_not_found: false,
       },
     },

@@ -1,6 +1,7 @@
 import { PERIODIC_LOG_SECS } from '../names.ts';
 import { accessLoggers, attemptLoggers } from './access-log.ts';
 import { envoyAddress } from './address.ts';
+import { extAuthzFilters } from './ext-authz-filter.ts';
 import { extProcFilter } from './ext-proc-filter.ts';
 import { localReplyConfig } from './local-replies.ts';
 import type { BootstrapOptions } from './options.ts';
@@ -51,14 +52,14 @@ function connectionManager(options: BootstrapOptions): Config {
     ],
     '# access_log_options': 'a request that runs for long says that it still does',
     access_log_options: { access_log_flush_interval: `${PERIODIC_LOG_SECS}s` },
-    access_log: accessLoggers(options.pickers.length),
+    access_log: accessLoggers(options),
     '# local_reply_config': [
       "Envoy's own errors in SMG's envelope. Answers of workers and of the service match none of these.",
       'Texts are constant, since Envoy could only add internals to them. The first match wins.',
     ].join('\n'),
-    local_reply_config: localReplyConfig(),
+    local_reply_config: localReplyConfig(null, options.mode),
     http_filters: [
-      extProcFilter(options),
+      ...(options.mode === 'ext-authz' ? extAuthzFilters(options) : [extProcFilter(options)]),
       extension('envoy.filters.http.router', 'envoy.extensions.filters.http.router.v3.Router', {
         '# upstream_log':
           "attempts that failed, for the service's circuit breakers: a retry hides them from the access log",

@@ -1,5 +1,6 @@
 import type { HttpErrorCode } from '../../util/error-codes.ts';
 import { ERROR_CODE_HEADER } from '../names.ts';
+import type { BootstrapMode } from './options.ts';
 import { type Config, extension } from './typed.ts';
 
 /** Which of Envoy's own replies: by response flags, or by an expression over status and details. */
@@ -18,12 +19,19 @@ const code = (status: number, details: string): string => `response.code == ${st
 const details = (text: string): string => `response.code_details == "${text}"`;
 const detailsStart = (text: string): string => `response.code_details.startsWith("${text}")`;
 
-const PICKER_FAILED = [
+const EXT_PROC_FAILED = [
   detailsStart('ext_proc_error'),
   detailsStart('spurious_message'),
   detailsStart('header_mutation_'),
   detailsStart('mismatch_between_content_length'),
 ].join(' || ');
+
+/** What Envoy says of a request that it could not have placed, by the protocol it asks with (envoy 10.3, 11.2). */
+const PICKER_FAILED: Readonly<Record<BootstrapMode, string>> = {
+  'ext-proc': EXT_PROC_FAILED,
+  'ext-proc-full-duplex': EXT_PROC_FAILED,
+  'ext-authz': [detailsStart('ext_authz_error'), detailsStart('ext_authz_invalid')].join(' || '),
+};
 
 /**
  * Envoy's own errors and the envelope each gets (decisions 32, envoy 10.7); the first match wins. A mapper cannot name a
@@ -93,36 +101,32 @@ const REPLIES: readonly Reply[] = [
     code: 'route_not_found',
     message: 'Nothing is served here',
   },
-  {
-    why: 'the service answered with something invalid',
-    match: { expression: code(500, PICKER_FAILED) },
-    type: 'Internal Server Error',
-    code: 'picker_failed',
-    message: 'The request could not be placed',
-  },
-  {
-    why: 'the service is away (fail closed)',
-    match: { expression: code(503, PICKER_FAILED) },
-    type: 'Service Unavailable',
-    code: 'picker_failed',
-    message: 'The request could not be placed',
-  },
-  {
-    why: 'the service did not answer in time (fail closed)',
-    match: { expression: code(504, PICKER_FAILED) },
-    type: 'Gateway Timeout',
-    code: 'picker_failed',
-    message: 'The request could not be placed',
-  },
 ];
+
+/** What became of the question where a request goes, by status. */
+const UNPLACED = [
+  { status: 500, type: 'Internal Server Error', why: 'the service answered with something invalid' },
+  { status: 503, type: 'Service Unavailable', why: 'the service is away (fail closed)' },
+  { status: 504, type: 'Gateway Timeout', why: 'the service did not answer in time (fail closed)' },
+] as const;
+
+function unplaced(mode: BootstrapMode): readonly Reply[] {
+  return UNPLACED.map(({ status, type, why }) => ({
+    why,
+    match: { expression: code(status, PICKER_FAILED[mode]) },
+    type,
+    code: 'picker_failed',
+    message: 'The request could not be placed',
+  }));
+}
 
 /**
  * `local_reply_config` of the HTTP connection manager. Without a default body format, so that the immediate responses of
  * the service, which Envoy counts as local replies too, pass as they are. `scope` is a further condition, such as the
  * route, as an expression.
  */
-export function localReplyConfig(scope: string | null = null): Config {
-  return { mappers: REPLIES.map((reply) => mapper(reply, scope)) };
+export function localReplyConfig(scope: string | null = null, mode: BootstrapMode = 'ext-proc'): Config {
+  return { mappers: [...REPLIES, ...unplaced(mode)].map((reply) => mapper(reply, scope)) };
 }
 
 function mapper(reply: Reply, scope: string | null): Config {

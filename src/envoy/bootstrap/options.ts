@@ -7,7 +7,7 @@ export type EnvoyTarget = (typeof ENVOY_TARGETS)[number];
 /** By which protocol, and in which way of it, Envoy asks the service (interface 8). */
 export type BootstrapMode = 'ext-proc' | 'ext-proc-full-duplex' | 'ext-authz';
 /** The modes that can be rendered. */
-export const BOOTSTRAP_MODES: readonly BootstrapMode[] = ['ext-proc', 'ext-proc-full-duplex'];
+export const BOOTSTRAP_MODES: readonly BootstrapMode[] = ['ext-proc', 'ext-proc-full-duplex', 'ext-authz'];
 
 /** A worker that stands in the file instead of coming over EDS. */
 export interface StaticWorker {
@@ -83,4 +83,6 @@ export interface BootstrapOptions {
   readonly dpAware: boolean;
   /** Answers carry the decision in `x-smg-decision`. */
   readonly decisionHeader: boolean;
+  /** With ext_authz: bodies are sent to the service, up to `bodyLimitBytes`. It cannot ask for them. */
+  readonly authzBody: boolean;
 }

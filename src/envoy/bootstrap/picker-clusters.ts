@@ -1,13 +1,15 @@
 import { PICKER_CLUSTER } from '../names.ts';
 import { loggerCluster } from './access-log.ts';
 import { type Address, envoyAddress, isDnsName } from './address.ts';
+import type { BootstrapOptions } from './options.ts';
 import { type Config, httpProtocolOptions } from './typed.ts';
 
 /** Name under which the service reports that it takes picks (grpc.health.v1). */
 export const HEALTH_SERVICE = 'envoy.service.ext_proc.v3.ExternalProcessor';
+const AUTHZ_HEALTH_SERVICE = 'envoy.service.auth.v3.Authorization';
 
 /** The cluster of all replicas and, where there are several, one of each for its access log. */
-export function pickerClusters(pickers: readonly Address[]): readonly Config[] {
+export function pickerClusters({ pickers, mode }: BootstrapOptions): readonly Config[] {
   const all = cluster(PICKER_CLUSTER, pickers, {
     '# health_checks': 'a replica that drains or hangs is left out within a second, as long as another one is there',
     health_checks: [
@@ -17,7 +19,7 @@ export function pickerClusters(pickers: readonly Address[]): readonly Config[] {
         no_traffic_interval: '1s',
         unhealthy_threshold: 1,
         healthy_threshold: 1,
-        grpc_health_check: { service_name: HEALTH_SERVICE },
+        grpc_health_check: { service_name: mode === 'ext-authz' ? AUTHZ_HEALTH_SERVICE : HEALTH_SERVICE },
       },
     ],
   });

@@ -21,6 +21,7 @@ const BASE: BootstrapOptions = {
   stamp: true,
   dpAware: false,
   decisionHeader: false,
+  authzBody: false,
 };
 
 function rendered(change: Partial<BootstrapOptions> = {}) {

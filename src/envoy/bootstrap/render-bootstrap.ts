@@ -13,22 +13,27 @@ export function renderBootstrap(options: BootstrapOptions): string {
     '#': headline(options),
     node: { id: 'smg-envoy', cluster: 'smg-envoy' },
     ...(options.admin === null ? {} : { admin: { address: envoyAddress(options.admin) } }),
-    '# layered_runtime': [
-      "Lets the service finish its streams. Envoy's default is to reset each one, and a server on Node's HTTP/2",
-      'drops the whole connection after about a thousand resets.',
-    ].join('\n'),
-    layered_runtime: { layers: [{ name: 'static', static_layer: STATIC_RUNTIME }] },
+    ...(options.mode === 'ext-authz' ? {} : RUNTIME),
     ...(options.staticWorkers === null ? { dynamic_resources: DYNAMIC } : {}),
     static_resources: {
       listeners: [listener(options)],
-      clusters: [...workerClusters(options), ...pickerClusters(options.pickers)],
+      clusters: [...workerClusters(options), ...pickerClusters(options)],
     },
   });
 }
 
-const STATIC_RUNTIME: Config = {
+/** Runtime guards that Envoy reads when it starts (envoy 3.2). */
+export const STATIC_RUNTIME: Config = {
   'envoy.reloadable_features.ext_proc_graceful_grpc_close': true,
   'envoy.filters.http.ext_proc.remote_close_timeout_milliseconds': 5000,
+};
+
+const RUNTIME: Config = {
+  '# layered_runtime': [
+    "Lets the service finish its streams. Envoy's default is to reset each one, and a server on Node's HTTP/2",
+    'drops the whole connection after about a thousand resets.',
+  ].join('\n'),
+  layered_runtime: { layers: [{ name: 'static', static_layer: STATIC_RUNTIME }] },
 };
 
 const DYNAMIC: Config = {
@@ -51,8 +56,9 @@ const DYNAMIC: Config = {
 
 function headline(options: BootstrapOptions): string {
   const release = options.envoy === '1.38' ? '1.38 or later' : options.envoy;
+  const role = options.mode === 'ext-authz' ? 'authorization service' : 'external processor';
   return [
-    `Envoy ${release} with smg-envoy as the external processor that places requests. Made by \`smg-envoy envoy-config\`.`,
+    `Envoy ${release} with smg-envoy as the ${role} that places requests. Made by \`smg-envoy envoy-config\`.`,
     `Clients: ${showAddress(options.listen)}. Service: ${options.pickers.map(showAddress).join(', ')}.`,
   ].join('\n');
 }

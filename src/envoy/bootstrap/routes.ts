@@ -5,11 +5,13 @@ import {
   DECISION_KEY,
   DESTINATION_KEY,
   GRPC_WORKER_CLUSTER,
-  PICKER_NAMESPACE,
+  STRICT_HEADER,
   WORKER_CLUSTER,
 } from '../names.ts';
-import { PREVIOUS_HOSTS } from './ext-proc-filter.ts';
-import type { BootstrapOptions, RetryOptions } from './options.ts';
+import { withoutBody } from './ext-authz-filter.ts';
+import type { BootstrapMode, BootstrapOptions, RetryOptions } from './options.ts';
+import { pickNamespace } from './pick-namespace.ts';
+import { PREVIOUS_HOSTS } from './picker-call.ts';
 import type { Config } from './typed.ts';
 
 /** Statuses of a worker that send a request to the next one, SMG's list (decisions 31). */
@@ -23,6 +25,7 @@ export function carrierHeaders(options: BootstrapOptions): readonly string[] {
   const { destinationHeader } = options;
   const names: string[] = [...CARRIER_HEADERS];
   if (destinationHeader !== null && !names.includes(destinationHeader)) names.push(destinationHeader);
+  if (options.mode === 'ext-authz') names.push(STRICT_HEADER);
   return names;
 }
 
@@ -41,7 +44,7 @@ export function routeConfig(options: BootstrapOptions): Config {
         request_body_buffer_limit: options.bodyLimitBytes,
         '# request_headers_to_remove': 'workers never see them, also while the service is away',
         request_headers_to_remove: removedHeaders(options),
-        ...decisionHeader(options.decisionHeader),
+        ...decisionHeader(options.decisionHeader, options.mode),
         include_attempt_count_in_response: true,
         routes: [...grpcRoute(options), { name: 'all', match: { prefix: '/' }, route: workerRoute(options) }],
       },
@@ -55,9 +58,19 @@ function workerRoute(options: BootstrapOptions): Config {
 
 /** gRPC requests go to gRPC workers where there may be some. The service splits them by the same header. */
 function grpcRoute(options: BootstrapOptions): readonly Config[] {
-  if (!options.upstream.grpc) return [];
-  const route = { ...workerRoute(options), cluster: GRPC_WORKER_CLUSTER };
-  return [{ name: 'grpc', match: { prefix: '/', grpc: {} }, route }];
+  const { upstream, mode, authzBody } = options;
+  const waits = mode === 'ext-authz' && authzBody;
+  if (!upstream.grpc && !waits) return [];
+  const cluster = upstream.grpc ? GRPC_WORKER_CLUSTER : WORKER_CLUSTER;
+  const route = { name: 'grpc', match: { prefix: '/', grpc: {} }, route: { ...workerRoute(options), cluster } };
+  if (!waits) return [route];
+  return [
+    {
+      ...route,
+      '# typed_per_filter_config': 'the body of a gRPC stream may never end: nobody waits for it',
+      typed_per_filter_config: withoutBody(),
+    },
+  ];
 }
 
 /** Request headers that no worker sees, where metadata carries the destination (envoy 6.4). */
@@ -109,9 +122,9 @@ function seconds(ms: number): string {
 }
 
 /** Shows the decision to the client, where that is wanted. Members of a route or a virtual host. */
-export function decisionHeader(on: boolean): Config {
+export function decisionHeader(on: boolean, mode: BootstrapMode = 'ext-proc'): Config {
   if (!on) return {};
-  const value = `%DYNAMIC_METADATA(${PICKER_NAMESPACE}:${DECISION_KEY})%`;
+  const value = `%DYNAMIC_METADATA(${pickNamespace(mode)}:${DECISION_KEY})%`;
   return {
     '# response_headers_to_remove': 'a worker cannot speak for the service',
     response_headers_to_remove: [DECISION_HEADER],

@@ -1,4 +1,5 @@
 import {
+  AUTHZ_NAMESPACE,
   DESTINATION_KEY,
   DESTINATION_NAMESPACE,
   ERROR_CODE_HEADER,
@@ -17,7 +18,8 @@ import {
   WORKER_STAMP_KEY,
 } from '../names.ts';
 import { envoyAddress, isDnsName } from './address.ts';
-import type { BootstrapOptions, EnvoyTarget, StaticWorker } from './options.ts';
+import type { BootstrapOptions, StaticWorker } from './options.ts';
+import { pickNamespace } from './pick-namespace.ts';
 import { type Config, extension, httpProtocolOptions } from './typed.ts';
 import { tlsMatches } from './worker-tls.ts';
 
@@ -73,7 +75,7 @@ export function workerProtocol(options: BootstrapOptions, stamp: string, http2 =
 
 /** `load_balancing_policy`: the workers that the service named, in its order. */
 export function workerPolicy(options: BootstrapOptions): Config {
-  return { policies: [policy('override_host', 'override_host.v3.OverrideHost', overrideHost(options.envoy))] };
+  return { policies: [policy('override_host', 'override_host.v3.OverrideHost', overrideHost(options))] };
 }
 
 function membership(name: string, workers: readonly StaticWorker[] | null): Config {
@@ -107,9 +109,9 @@ function endpoint(worker: StaticWorker): Config {
 }
 
 /** Says which worker answered; a worker cannot say it, nor set the error code, by itself (envoy 7). */
-function stampFilter({ stamp, dpAware }: BootstrapOptions, worker: string): Config {
+function stampFilter({ stamp, dpAware, mode }: BootstrapOptions, worker: string): Config {
   // Where the request names no rank, Envoy writes nothing for it.
-  const rank = dpAware ? `%DYNAMIC_METADATA(${PICKER_NAMESPACE}:${RANK_SUFFIX_KEY})%` : '';
+  const rank = dpAware ? `%DYNAMIC_METADATA(${pickNamespace(mode)}:${RANK_SUFFIX_KEY})%` : '';
   const add = { header: { key: STAMP_HEADER, value: `${worker}${rank}` }, append_action: 'OVERWRITE_IF_EXISTS_OR_ADD' };
   return extension('stamp', 'envoy.extensions.filters.http.header_mutation.v3.HeaderMutation', {
     mutations: {
@@ -123,25 +125,28 @@ function stampFilter({ stamp, dpAware }: BootstrapOptions, worker: string): Conf
 }
 
 /** First the service's list in order, then a fallback that leaves strict targets alone (envoy 6.6, 6.7). */
-function overrideHost(envoy: EnvoyTarget): Config {
+function overrideHost({ envoy, mode }: BootstrapOptions): Config {
+  const authz = mode === 'ext-authz';
   const served = {
     '# selected_host_key': `not in ${DESTINATION_NAMESPACE}: a further key there would defeat the strict selector`,
     selected_host_key: { key: PICKER_NAMESPACE, path: [{ key: SERVED_KEY }] },
   };
   return {
     '# override_host_sources': 'metadata, which no client can set',
-    override_host_sources: [{ metadata: { key: DESTINATION_NAMESPACE, path: [{ key: DESTINATION_KEY }] } }],
+    override_host_sources: [
+      { metadata: { key: authz ? AUTHZ_NAMESPACE : DESTINATION_NAMESPACE, path: [{ key: DESTINATION_KEY }] } },
+    ],
     ...(envoy === '1.38' ? served : {}),
-    fallback_policy: { policies: [policy('subset', 'subset.v3.Subset', strictOrAny())] },
+    fallback_policy: { policies: [policy('subset', 'subset.v3.Subset', strictOrAny(authz))] },
   };
 }
 
-function strictOrAny(): Config {
+function strictOrAny(authz: boolean): Config {
   return {
     '# fallback_policy': 'requests without a pick, or whose list is used up',
     fallback_policy: 'ANY_ENDPOINT',
     '# subset_selectors': 'a strict target: no endpoint has these keys, so nobody else serves it',
-    subset_selectors: [{ keys: [STRICT_KEY, DESTINATION_KEY], fallback_policy: 'NO_FALLBACK' }],
+    subset_selectors: [{ keys: authz ? [STRICT_KEY] : [STRICT_KEY, DESTINATION_KEY], fallback_policy: 'NO_FALLBACK' }],
     subset_lb_policy: { policies: [policy('least_request', 'least_request.v3.LeastRequest')] },
   };
 }

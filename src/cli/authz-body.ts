@@ -1,0 +1,38 @@
+import type { Loaded, Settings } from '../config/load-settings.ts';
+import type { PolicyName } from '../routing/policy-name.ts';
+import { parseWorkerSpec } from '../workers/worker-spec.ts';
+
+/** What `--authz-body` may say. */
+export const AUTHZ_BODY = ['auto', 'on', 'off'] as const;
+
+/** Policies that look for a key without the sticky override. */
+const KEYED: readonly PolicyName[] = ['manual', 'consistent_hashing', 'prefix_hash'];
+/** Policies that place by the prompt. */
+const READ_PROMPTS: readonly PolicyName[] = ['cache_aware', 'prefix_hash', 'bucket'];
+
+/**
+ * Whether decisions want bodies, as far as settings can tell (sticky-sessions 4.2): what models and policies the workers
+ * themselves will name is not known here. The service decides for each request; where no body comes, headers have to do.
+ */
+export function wantsBodies({ settings, workers }: Loaded): boolean {
+  const { policy, prefillPolicy, decodePolicy, checkModel, modelAlias } = settings;
+  const policies = [policy, prefillPolicy ?? policy, decodePolicy ?? policy];
+  if (policies.some((each) => READ_PROMPTS.includes(each)) || checkModel || modelAlias.length > 0) return true;
+  return keysInBodies(settings) || modelsDiffer(workers.map(({ value }) => value));
+}
+
+function keysInBodies({ policy, routingKeyOverride, routingKeySources }: Settings): boolean {
+  if (!routingKeyOverride && !KEYED.includes(policy)) return false;
+  return routingKeySources.some((source) =>
+    source === 'rid' ? routingKeyOverride : source === 'opening' || source.startsWith('body:'),
+  );
+}
+
+/** Whether workers of the config file say that they serve different models. */
+function modelsDiffer(workers: readonly unknown[]): boolean {
+  const sets = workers.flatMap((worker) => {
+    const read = parseWorkerSpec(worker);
+    return read.ok && read.spec.models.length > 0 ? [[...read.spec.models].sort().join('\n')] : [];
+  });
+  return new Set(sets).size > 1;
+}
