@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { addressAfter, type Sim, type SimOptions, startSim } from './start-sim.ts';
+import { addressAfter } from './places.ts';
+import { type Sim, type SimOptions, startSim } from './start-sim.ts';
 
 let sim: Sim | undefined;
 afterEach(async () => sim?.close());

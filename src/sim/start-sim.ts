@@ -1,17 +1,11 @@
+import type { Certificate } from './certificate.ts';
 import { DEFAULT_KNOBS, type Knobs } from './knobs.ts';
+import { placesOf, type SimPlaces } from './places.ts';
 import { SimWorker } from './worker.ts';
 
-export interface SimOptions extends Partial<Knobs> {
-  /** Number of workers, 3 when unset. */
-  readonly count?: number;
-  /** Number in the name of the first worker, 1 when unset. */
-  readonly first?: number;
-  /** Address of the first worker, `127.0.0.1` when unset. */
-  readonly host?: string;
-  /** Port of the first worker; 0 or unset gives each any free one. */
-  readonly port?: number;
-  /** `ports`: one address, ports counted up (default); `addresses`: one port, the last number of the IPv4 address counted up. */
-  readonly spread?: 'ports' | 'addresses';
+export interface SimOptions extends SimPlaces, Partial<Knobs> {
+  /** What workers show to clients, which then speak TLS to them. */
+  readonly certificate?: Certificate;
   /** Source of the rates' randomness, `Math.random` when unset. */
   readonly random?: () => number;
 }
@@ -27,20 +21,9 @@ export interface Sim {
 
 /** Starts simulated workers named `sim-1`, `sim-2`, …; rejects, with none left running, when an address is taken. */
 export async function startSim(options: SimOptions = {}): Promise<Sim> {
-  const {
-    count = 3,
-    first = 1,
-    host = '127.0.0.1',
-    port = 0,
-    spread = 'ports',
-    random = Math.random,
-    ...knobs
-  } = options;
-  const workers = Array.from({ length: count }, (_, index) => {
-    const at =
-      spread === 'addresses' ? { host: addressAfter(host, index), port } : { host, port: port && port + index };
-    return new SimWorker({ name: `sim-${index + first}`, ...at, knobs: { ...DEFAULT_KNOBS, ...knobs }, random });
-  });
+  const { count, first, host, port, spread, certificate, random = Math.random, ...knobs } = options;
+  const shared = { knobs: { ...DEFAULT_KNOBS, ...knobs }, random, certificate };
+  const workers = placesOf({ count, first, host, port, spread }).map((place) => new SimWorker({ ...place, ...shared }));
   const close = async (): Promise<void> => {
     await Promise.all(workers.map((worker) => worker.kill()));
   };
@@ -58,17 +41,4 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
     },
     close,
   };
-}
-
-/** The IPv4 address `steps` after `first`; any other form of address stays as it is. */
-export function addressAfter(first: string, steps: number): string {
-  const parts = first.split('.');
-  if (parts.length !== 4) return first;
-  let number = parts.reduce((sum, part) => sum * 256 + Number(part), 0) + steps;
-  const out: number[] = [];
-  for (let i = 0; i < 4; i++) {
-    out.unshift(number % 256);
-    number = Math.floor(number / 256);
-  }
-  return out.join('.');
 }

@@ -1,7 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { answerEvents, answerWhole } from './answer.ts';
 import { readAsk } from './ask.ts';
+import type { Certificate } from './certificate.ts';
 import { type Counters, newTally, type Tally } from './counters.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { engineMetrics } from './engine-metrics.ts';
@@ -22,6 +25,8 @@ export interface SimWorkerOptions {
   readonly port: number;
   readonly knobs: Knobs;
   readonly random: () => number;
+  /** What it shows to clients, which then speak TLS to it. */
+  readonly certificate?: Certificate | undefined;
 }
 
 /** One simulated inference worker. */
@@ -29,6 +34,7 @@ export class SimWorker {
   readonly name: string;
   readonly #host: string;
   readonly #random: () => number;
+  readonly #certificate: Certificate | undefined;
   readonly #sockets = new Set<Socket>();
   #port: number;
   #knobs: Knobs;
@@ -41,6 +47,7 @@ export class SimWorker {
     this.#port = options.port;
     this.#knobs = options.knobs;
     this.#random = options.random;
+    this.#certificate = options.certificate;
   }
 
   /** `host:port`, IPv6 in brackets. */
@@ -49,7 +56,7 @@ export class SimWorker {
   }
 
   get url(): string {
-    return `http://${this.address}`;
+    return `${this.#certificate === undefined ? 'http' : 'https'}://${this.address}`;
   }
 
   get seen(): Counters {
@@ -68,7 +75,9 @@ export class SimWorker {
   /** Starts to listen; counters begin at zero. Rejects when the address is taken. */
   async start(): Promise<void> {
     if (this.#server !== undefined) return;
-    const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, noDelay: true, maxHeaderSize: MAX_HEADER_BYTES });
+    const limits = { keepAliveTimeout: KEEP_ALIVE_MS, noDelay: true, maxHeaderSize: MAX_HEADER_BYTES };
+    const certificate = this.#certificate;
+    const server = certificate === undefined ? createServer(limits) : createTlsServer({ ...limits, ...certificate });
     server.on('request', (request, response) => void this.#serve(request, response));
     server.on('upgrade', (request: IncomingMessage, socket, head: Buffer) => {
       this.#note(request, 0, '');
@@ -139,7 +148,7 @@ export class SimWorker {
     if (knobs.digest) response.setHeader('x-sim-body-bytes', body.bytes).setHeader('x-sim-body-sha256', body.sha256);
     const rank = body.json['data_parallel_rank'];
     if (knobs.dpSize > 0) response.setHeader('x-sim-rank', rank === undefined ? 'none' : JSON.stringify(rank));
-    if (this.#happens(knobs.resetRate)) return void request.socket.resetAndDestroy();
+    if (this.#happens(knobs.resetRate)) return reset(request.socket);
     if (this.#happens(knobs.hangRate)) return;
     if (this.#happens(knobs.failRate)) {
       return sendJson(response, knobs.failStatus, { error: { message: 'injected failure', code: 'sim_failure' } });
@@ -195,6 +204,12 @@ export class SimWorker {
     this.#tally.injected++;
     return true;
   }
+}
+
+/** Only a plain TCP socket can end with a reset; over TLS the connection just breaks off. */
+function reset(socket: Socket): void {
+  if (socket instanceof TLSSocket) socket.destroy();
+  else socket.resetAndDestroy();
 }
 
 /** The request header `x-sim` (a JSON object as for `POST /_sim`) changes behaviour for its request alone. */

@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import type { Certificate } from '../../sim/certificate.ts';
 import { DEFAULT_KNOBS, flagValue, KNOBS, type Knobs, readKnobs } from '../../sim/knobs.ts';
-import { type Sim, startSim } from '../../sim/start-sim.ts';
+import { placesOf, type SimPlaces } from '../../sim/places.ts';
+import { startSim } from '../../sim/start-sim.ts';
 import { AppError, messageOf } from '../../util/app-error.ts';
 import type { CliCommand } from '../command.ts';
 
@@ -10,6 +13,15 @@ interface Options extends Readonly<Record<string, string | boolean | readonly st
   readonly host: string;
   readonly port: string;
   readonly spread: string;
+  readonly scheme: string;
+}
+
+const CERTIFICATE_DAYS = 30;
+
+/** What the command runs, whatever its workers speak. */
+interface Running {
+  readonly workers: readonly { readonly name: string; readonly url: string }[];
+  close(): Promise<void>;
 }
 
 /** `smg-envoy sim`: simulated OpenAI-compatible workers, until a signal ends them (interface 2). */
@@ -22,7 +34,9 @@ export const simCommand: CliCommand = {
       .option('--first <n>', 'number in the name of the first worker', '1')
       .option('--host <address>', 'address of the first worker', '127.0.0.1')
       .option('--port <port>', 'port of the first worker; 0: any free one for each', '8101')
-      .option('--spread <ports|addresses>', 'what differs between workers, counted up from the first', 'ports');
+      .option('--spread <ports|addresses>', 'what differs between workers, counted up from the first', 'ports')
+      .option('--scheme <http|https|grpc>', 'what workers speak; grpc: health checks and an echo stream', 'http')
+      .option('--certificate <file>', 'where the certificate made for https goes, for --ca-cert-paths');
     for (const knob of KNOBS) {
       const flag = `--${knob.name.replaceAll('_', '-')}`;
       if (knob.kind === 'switch') command.option(flag, knob.help);
@@ -41,21 +55,52 @@ export const simCommand: CliCommand = {
   },
 };
 
-async function start(options: Options): Promise<Sim> {
-  const { host, spread } = options;
+async function start(options: Options): Promise<Running> {
+  const { host, spread, scheme } = options;
   if (spread !== 'ports' && spread !== 'addresses') {
     throw new AppError('invalid_configuration', `--spread ${spread}: expected ports or addresses`);
   }
   const count = wholeNumber('--count', options.count, 1, 1000);
   const first = wholeNumber('--first', options.first, 0, 1_000_000);
   const port = wholeNumber('--port', options.port, 0, 65_535);
+  if (!SCHEMES.has(scheme)) {
+    throw new AppError('invalid_configuration', `--scheme ${scheme}: expected http, https or grpc`);
+  }
+  const where = { count, first, host, port, spread } as const;
+  const certificate = scheme === 'https' ? { certificate: await newCertificate(options, where) } : {};
   try {
-    return await startSim({ ...knobsOf(options), count, first, host, port, spread });
+    if (scheme === 'grpc') return await startGrpc(where);
+    return await startSim({ ...knobsOf(options), ...where, ...certificate });
   } catch (error) {
     if (!/EADDR/.test(messageOf(error))) throw error;
     const cure = 'choose another with --host and --port';
     throw new AppError('address_in_use', `no worker can listen there (${messageOf(error)}); ${cure}`, { cause: error });
   }
+}
+
+const SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'grpc']);
+
+/** A certificate for all the workers, which is written where the service and Envoy can read it. */
+async function newCertificate(options: Options, where: SimPlaces): Promise<Certificate> {
+  const file = options['certificate'];
+  if (typeof file !== 'string') {
+    throw new AppError('invalid_configuration', '--scheme https: name a file with --certificate');
+  }
+  const { selfSigned } = await import('../../sim/certificate.ts');
+  const names = [...new Set(['localhost', ...placesOf(where).map(({ host }) => host)])];
+  const certificate = selfSigned({ names, now: Date.now(), days: CERTIFICATE_DAYS });
+  try {
+    writeFileSync(file, certificate.cert);
+  } catch (error) {
+    throw new AppError('invalid_configuration', `--certificate ${file}: ${messageOf(error)}`, { cause: error });
+  }
+  return certificate;
+}
+
+/** gRPC is loaded for those who want it. */
+async function startGrpc(where: SimPlaces): Promise<Running> {
+  const { startGrpcSim } = await import('../../sim/grpc-worker.ts');
+  return startGrpcSim(where);
 }
 
 function knobsOf(options: Options): Partial<Knobs> {
