@@ -114,14 +114,17 @@ export const CONTINUE: Readonly<Record<Phase, Buffer>> = Object.fromEntries(
   ]),
 ) as Record<Phase, Buffer>;
 
-/** All fields are set: an override that leaves one out matches no `allowed_override_modes` entry (envoy 4.2). */
+/**
+ * Names the one mode that changes. Header and trailer modes that are left out stay what the gateway wants, such as the
+ * response headers that it sends for the stamp, and our own `allowed_override_modes` match all the same (envoy 4.2).
+ */
 const ASK_FOR_BODY = {
-  requestHeaderMode: ProcessingMode_HeaderSendMode.SEND,
-  responseHeaderMode: ProcessingMode_HeaderSendMode.SKIP,
+  requestHeaderMode: ProcessingMode_HeaderSendMode.DEFAULT,
+  responseHeaderMode: ProcessingMode_HeaderSendMode.DEFAULT,
   requestBodyMode: ProcessingMode_BodySendMode.BUFFERED_PARTIAL,
   responseBodyMode: ProcessingMode_BodySendMode.NONE,
-  requestTrailerMode: ProcessingMode_HeaderSendMode.SKIP,
-  responseTrailerMode: ProcessingMode_HeaderSendMode.SKIP,
+  requestTrailerMode: ProcessingMode_HeaderSendMode.DEFAULT,
+  responseTrailerMode: ProcessingMode_HeaderSendMode.DEFAULT,
 };
 
 export function encodeAnswer(answer: PhaseAnswer): Buffer {

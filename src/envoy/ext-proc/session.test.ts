@@ -7,12 +7,12 @@ const PICK_METADATA = {
   picker: { pick_id: 'p1' },
 };
 const ASK = {
-  requestHeaderMode: 1,
-  responseHeaderMode: 2,
+  requestHeaderMode: 0,
+  responseHeaderMode: 0,
   requestBodyMode: 3,
   responseBodyMode: 0,
-  requestTrailerMode: 2,
-  responseTrailerMode: 2,
+  requestTrailerMode: 0,
+  responseTrailerMode: 0,
 };
 
 describe('envoy 4.7 where a request is decided', () => {
