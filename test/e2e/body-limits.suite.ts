@@ -6,12 +6,16 @@ import { type Stack, startStack } from '../support/stack.ts';
 const CHAT = '/v1/chat/completions';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** Bodies over `--max-payload-size` and over `--envoy-body-limit` (decisions 12 and 14). */
-export function bodyLimits(flags: readonly string[]): void {
+/**
+ * Bodies over `--max-payload-size` and over `--envoy-body-limit` (decisions 12 and 14).
+ *
+ * @param envoyFlags further flags of `envoy-config`
+ */
+export function bodyLimits(flags: readonly string[], envoyFlags: readonly string[] = []): void {
   let stack: Stack;
   beforeAll(async () => {
     const limits = ['--max-payload-size', '150000', '--envoy-body-limit', '400000'];
-    stack = await startStack({ sim: { digest: true }, flags: [...flags, ...limits] });
+    stack = await startStack({ sim: { digest: true }, flags: [...flags, ...limits], envoyFlags });
   });
   afterAll(() => stack?.close());
 
