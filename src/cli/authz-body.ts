@@ -14,11 +14,20 @@ const READ_PROMPTS: readonly PolicyName[] = ['cache_aware', 'prefix_hash', 'buck
  * Whether decisions want bodies, as far as settings can tell (sticky-sessions 4.2): what models and policies the workers
  * themselves will name is not known here. The service decides for each request; where no body comes, headers have to do.
  */
-export function wantsBodies({ settings, workers }: Loaded): boolean {
+export function wantsBodies(loaded: Loaded): boolean {
+  return bodyReason(loaded) !== null;
+}
+
+/** Why decisions want bodies, to complete "because …"; null when they do not. */
+export function bodyReason({ settings, workers }: Loaded): string | null {
   const { policy, prefillPolicy, decodePolicy, checkModel, modelAlias } = settings;
   const policies = [policy, prefillPolicy ?? policy, decodePolicy ?? policy];
-  if (policies.some((each) => READ_PROMPTS.includes(each)) || checkModel || modelAlias.length > 0) return true;
-  return keysInBodies(settings) || modelsDiffer(workers.map(({ value }) => value));
+  if (keysInBodies(settings)) return 'keys are looked for in bodies';
+  const reader = policies.find((each) => READ_PROMPTS.includes(each));
+  if (reader !== undefined) return `${reader} places by prompts`;
+  if (checkModel) return '--check-model reads models';
+  if (modelAlias.length > 0) return '--model-alias reads models';
+  return modelsDiffer(workers.map(({ value }) => value)) ? 'workers serve different models' : null;
 }
 
 function keysInBodies({ policy, routingKeyOverride, routingKeySources }: Settings): boolean {

@@ -1,3 +1,4 @@
+import { checkCommand } from './commands/check.ts';
 import { demoCommand } from './commands/demo.ts';
 import { envoyConfigCommand } from './commands/envoy-config.ts';
 import { serveCommand } from './commands/serve.ts';
@@ -5,7 +6,7 @@ import { simCommand } from './commands/sim.ts';
 import { workersCommand } from './commands/workers.ts';
 import { runProgram } from './program.ts';
 
-const COMMANDS = [serveCommand, demoCommand, simCommand, envoyConfigCommand, workersCommand];
+const COMMANDS = [serveCommand, demoCommand, simCommand, envoyConfigCommand, checkCommand, workersCommand];
 
 // A reader that went away (`smg-envoy … | head`) is no failure of ours.
 for (const stream of [process.stdout, process.stderr]) {

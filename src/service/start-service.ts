@@ -40,6 +40,7 @@ import { Housekeeping, type HousekeepingIntervals } from './housekeeping.ts';
 import { accessLogObserver, extAuthzObserver, extProcObserver, fleetObserver, loadObserver } from './observers.ts';
 import { gatewayPolicyOf, pickerConfigOf } from './picker-config.ts';
 import { bindPolicyMetrics } from './policy-metrics.ts';
+import { receiveLimitBytes } from './receive-limit.ts';
 import { bindServiceMetrics } from './service-metrics.ts';
 import { applyWorkers, healthSettingsOf, loadOptionsOf, registryOptionsOf } from './settings-to-fleet.ts';
 import { warnOfSharedAddresses } from './shared-addresses.ts';
@@ -67,8 +68,6 @@ export interface ServiceOptions {
   readonly log?: Log;
 }
 
-/** Margin of the gRPC receive limit over the largest body that Envoy keeps (envoy 13.2). */
-const RECEIVE_MARGIN_BYTES = 4 * 1024 * 1024;
 const DECISION_TIMEOUT_MS = 250;
 /** Longest wait of the gRPC port for the first verdicts on workers. */
 const FIRST_LOOK_MS = 1000;
@@ -168,7 +167,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
     ...reflection.methods,
   ];
   const transport = grpcJsTransport(countedCalls(methods, metrics), {
-    maxReceiveBytes: Math.max(settings.envoyBodyLimit, settings.maxPayloadSize) + RECEIVE_MARGIN_BYTES,
+    maxReceiveBytes: receiveLimitBytes(settings),
     onHandlerError: (path, error) => {
       metrics.handlerErrors.cell(serviceOf(path)).value += 1;
       log.error('a call failed inside the service', { method: path, error });

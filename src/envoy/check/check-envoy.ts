@@ -1,0 +1,67 @@
+import { TRAPS } from './all-traps.ts';
+import type { CheckSettings } from './check-settings.ts';
+import type { NotJudged } from './not-judged.ts';
+import { readTrees } from './read-trees.ts';
+import { sourcesOf } from './sources/sources.ts';
+import { subjectOf } from './subject/subject.ts';
+import type { Finding, Flaw, Trap } from './trap.ts';
+import { showPlace } from './tree.ts';
+
+/** A file with a configuration of Envoy. */
+export interface EnvoyFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface EnvoyReport {
+  /** In the order of the files and of the lines. */
+  readonly findings: readonly Finding[];
+  /** What the files leave open. */
+  readonly notJudged: readonly NotJudged[];
+  /** What cannot be used at all, each with its place. */
+  readonly problems: readonly string[];
+}
+
+/** Judges the configuration that the files hold together by all traps (envoy 19). Never throws. */
+export function checkEnvoy(files: readonly EnvoyFile[], settings: CheckSettings): EnvoyReport {
+  const problems: string[] = [];
+  const trees = files.flatMap(({ name, text }) => {
+    const read = readTrees(text, name);
+    problems.push(...read.problems);
+    if (read.trees.length === 0 && read.problems.length === 0) problems.push(`${name}:1:1: the file is empty`);
+    return read.trees;
+  });
+  const sources = sourcesOf(trees, problems);
+  if (problems.length > 0) return { findings: [], notJudged: [], problems };
+
+  const subject = subjectOf(sources, settings);
+  const findings = TRAPS.flatMap((trap) => [...trap.find(subject, settings)].map((flaw) => finding(trap, flaw)));
+  const notJudged = [...subject.notJudged];
+  if (subject.askers.length === 0 && findings.length === 0) {
+    const place = trees[0]?.place ?? { file: files[0]?.name ?? '', line: 1, column: 1 };
+    const reason = 'no ext_proc or ext_authz filter here asks the service';
+    if (sources.open) notJudged.push({ place, reason });
+    else problems.push(`${showPlace(place)}: ${reason}`);
+  }
+  const order = new Map(files.map(({ name }, index) => [name, index]));
+  return { findings: sorted(findings, order), notJudged, problems };
+}
+
+function finding(trap: Trap, flaw: Flaw): Finding {
+  return {
+    trap: trap.id,
+    level: flaw.level ?? trap.level,
+    place: flaw.at.place,
+    message: flaw.found === undefined ? trap.title : `${trap.title}: ${flaw.found}`,
+    consequence: trap.consequence,
+    cure: flaw.cure ?? trap.cure,
+    into: flaw.into ?? trap.into,
+  };
+}
+
+function sorted(findings: readonly Finding[], order: ReadonlyMap<string, number>): readonly Finding[] {
+  const rank = ({ place }: Finding): number => order.get(place.file) ?? 0;
+  return findings.toSorted(
+    (a, b) => rank(a) - rank(b) || a.place.line - b.place.line || a.place.column - b.place.column,
+  );
+}

@@ -1,0 +1,119 @@
+import { ConfigNode, typeOf } from '../config-node.ts';
+import type { NotJudged } from '../not-judged.ts';
+import { itemsOf, member, showPlace, type Tree, textOf, valuesIn } from '../tree.ts';
+import { envoyGatewayPatches } from './envoy-gateway.ts';
+import { istioPatches } from './istio.ts';
+import { kgatewayPatches } from './kgateway.ts';
+
+/** The parts of Envoy's configuration that files hold, whatever they are wrapped into. */
+export interface Sources {
+  readonly bootstraps: readonly ConfigNode[];
+  readonly listeners: readonly ConfigNode[];
+  readonly clusters: readonly ConfigNode[];
+  /** Route configurations that stand by themselves. */
+  readonly routeConfigs: readonly ConfigNode[];
+  readonly trees: readonly Tree[];
+  readonly notJudged: readonly NotJudged[];
+  /** Something may be set where none of the files tells: patches, or listeners of a control plane. */
+  readonly open: boolean;
+}
+
+/** Name of the runtime guard that lets the service end its streams, wherever a gateway has it written. */
+const GRACEFUL_CLOSE = 'ext_proc_graceful_grpc_close';
+
+/**
+ * Reads bootstraps, dumps of Envoy's admin interface (`/config_dump`), discovery responses, and the resources of Istio, Envoy
+ * Gateway and kgateway that configure Envoy; other resources of Kubernetes are passed over.
+ */
+export function sourcesOf(trees: readonly Tree[], problems: string[]): Sources {
+  const found = new Collector();
+  const resources: Tree[] = [];
+  for (const tree of trees.flatMap(unlisted)) {
+    if (isResource(tree)) resources.push(tree);
+    else if (isBootstrap(tree)) found.bootstrap(tree);
+    else if (!found.typed(tree)) problems.push(`${showPlace(tree.place)}: this is no configuration of Envoy`);
+  }
+  const patches = [istioPatches(resources), envoyGatewayPatches(resources), kgatewayPatches(resources)];
+  for (const patch of patches) if (patch !== null) found.patch(patch);
+  if (resources.length > 0 && patches.every((patch) => patch === null)) {
+    problems.push(`${showPlace(resources[0]?.place ?? NOWHERE)}: no resource here configures Envoy`);
+  }
+  return { ...found.sources(), trees };
+}
+
+const NOWHERE = { file: '', line: 1, column: 1 };
+
+/** The items of a Kubernetes `List`, or the tree itself. */
+function unlisted(tree: Tree): readonly Tree[] {
+  return textOf(member(tree, 'kind')) === 'List' ? itemsOf(member(tree, 'items')).flatMap(unlisted) : [tree];
+}
+
+function isResource(tree: Tree): boolean {
+  return member(tree, 'apiVersion') !== null && member(tree, 'kind') !== null;
+}
+
+function isBootstrap(tree: Tree): boolean {
+  const node = ConfigNode.of(tree);
+  return ['static_resources', 'dynamic_resources', 'layered_runtime'].some((name) => node.get(name).exists);
+}
+
+class Collector {
+  readonly #bootstraps: ConfigNode[] = [];
+  readonly #listeners: ConfigNode[] = [];
+  readonly #clusters: ConfigNode[] = [];
+  readonly #routeConfigs: ConfigNode[] = [];
+  readonly #notJudged: NotJudged[] = [];
+  #open = false;
+
+  bootstrap(tree: Tree): void {
+    const node = ConfigNode.of(tree);
+    this.#bootstraps.push(node);
+    this.#listeners.push(...node.get('static_resources', 'listeners').items());
+    this.#clusters.push(...node.get('static_resources', 'clusters').items());
+    const lds = node.get('dynamic_resources', 'lds_config');
+    if (!lds.exists) return;
+    this.#open = true;
+    const reason = 'listeners come from a control plane; give a dump of /config_dump to judge them';
+    this.#notJudged.push({ place: lds.place, reason });
+  }
+
+  /** What a gateway adds to a configuration of its own. */
+  patch(tree: Tree): void {
+    this.bootstrap(tree);
+    this.#open = true;
+    for (const value of valuesIn([tree])) {
+      if (textOf(value)?.includes(GRACEFUL_CLOSE) === true) return;
+    }
+    const reason = `whether the gateway's Envoys have the runtime guard ${GRACEFUL_CLOSE} (T1) stands elsewhere`;
+    this.#notJudged.push({ place: tree.place, reason });
+  }
+
+  /** Resources by their `@type`, as in a dump; false when there are none. */
+  typed(tree: Tree): boolean {
+    let found = false;
+    for (const value of valuesIn([tree])) {
+      if (value.kind !== 'map') continue;
+      const node = ConfigNode.of(value);
+      const type = typeOf(node);
+      if (type.endsWith('.listener.v3.Listener')) this.#listeners.push(node);
+      else if (type.endsWith('.cluster.v3.Cluster')) this.#clusters.push(node);
+      else if (type.endsWith('.route.v3.RouteConfiguration')) this.#routeConfigs.push(node);
+      // Its static resources are dumped once more, by their types.
+      else if (type.endsWith('.BootstrapConfigDump')) this.#bootstraps.push(node.get('bootstrap'));
+      else continue;
+      found = true;
+    }
+    return found;
+  }
+
+  sources(): Omit<Sources, 'trees'> {
+    return {
+      bootstraps: this.#bootstraps,
+      listeners: this.#listeners,
+      clusters: this.#clusters,
+      routeConfigs: this.#routeConfigs,
+      notJudged: this.#notJudged,
+      open: this.#open,
+    };
+  }
+}
