@@ -20,7 +20,7 @@ export const MESSAGE_KINDS = [
   'unknown',
 ] as const;
 
-/** Kinds of our answers: those on an ext_proc stream, and the two of ext_authz. */
+/** Kinds of our answers: those on an ext_proc stream, with the wish for more time, and the two of ext_authz. */
 export const ANSWER_KINDS = [
   'request_headers',
   'request_body',
@@ -29,6 +29,7 @@ export const ANSWER_KINDS = [
   'response_body',
   'response_trailers',
   'immediate_response',
+  'more_time',
   'ok_response',
   'denied_response',
 ] as const;
@@ -41,6 +42,8 @@ export const REFUSAL_CODES = [
   'model_not_found',
   'worker_overload_protection_shed',
   'no_available_workers',
+  'no_compatible_pd_pair',
+  'endpoint_not_supported',
   'json_parse_error',
   'request_body_too_large',
   'prefill_request_failed',

@@ -1,4 +1,4 @@
-import type { Answer, BodyBytes, BodyPlan, DeferredAnswer, PickAnswer, StreamFacts } from '../../picker/answer.ts';
+import type { BodyBytes, BodyPlan, FinalAnswer, PickAnswer, StreamFacts } from '../../picker/answer.ts';
 import { type Call, type CallHandler, GrpcStatus } from '../../transport/transport.ts';
 import { DECISION_HEADER, ENVOY_MARK, STAMP_HEADER, STRICT_HEADER } from '../names.ts';
 import { type AnswerTaker, Decider } from '../pick/decider.ts';
@@ -22,7 +22,6 @@ export class Check implements CallHandler, AnswerTaker {
   readonly #facts: StreamFacts;
   #decider: Decider | null = null;
   #request: CheckRequest | null = null;
-  #deferred: DeferredAnswer | null = null;
 
   constructor(call: Call, settings: ExtAuthzSettings) {
     this.#call = call;
@@ -55,20 +54,12 @@ export class Check implements CallHandler, AnswerTaker {
   /** A client that left takes its call along: what is decided for it then is abandoned. */
   closed(): void {
     this.#decider?.cancel();
-    this.#deferred?.cancel();
   }
 
-  answered(answer: Answer): void {
+  answered(answer: FinalAnswer): void {
     switch (answer.kind) {
       case 'pick':
         this.#send('ok_response', this.#placed(answer));
-        break;
-      case 'deferred':
-        this.#deferred = answer;
-        void answer.answer.then((final) => {
-          this.#deferred = null;
-          this.answered(final);
-        });
         break;
       case 'refusal':
         this.#send('denied_response', encodeDenied(immediateOf(answer, this.#settings.observer)));
@@ -80,6 +71,9 @@ export class Check implements CallHandler, AnswerTaker {
       }
     }
   }
+
+  /** The time of a check is set by Envoy's configuration alone. */
+  deferred(): void {}
 
   #send(kind: CheckAnswer, bytes: Buffer): void {
     this.#settings.observer.answerSent(kind);

@@ -150,6 +150,11 @@ export function encodeImmediate(answer: ImmediateAnswer): Buffer {
   });
 }
 
+/** Envoy waits that much longer for the answer that it is owed; it hears of it once, and up to its `max_message_timeout`. */
+export function encodeMoreTime(ms: number): Buffer {
+  return bytesOf({ overrideMessageTimeout: { seconds: BigInt(Math.floor(ms / 1000)), nanos: (ms % 1000) * 1e6 } });
+}
+
 function responseOf(answer: PhaseAnswer): NonNullable<ProcessingResponse['response']> {
   const headerMutation = answer.changes === null ? undefined : mutationOf(answer.changes);
   switch (answer.phase) {

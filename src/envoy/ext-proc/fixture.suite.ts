@@ -132,8 +132,9 @@ export class RecordingCall implements Call {
     this.ended ??= { status, details };
   }
 
+  /** Of the answers; a wish for more time is none. */
   get kinds(): Response['$case'][] {
-    return this.sent.map((answer) => answer.response!.$case);
+    return this.sent.flatMap((answer) => (answer.response === undefined ? [] : [answer.response.$case]));
   }
 }
 

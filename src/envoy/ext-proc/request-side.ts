@@ -1,4 +1,4 @@
-import type { Answer, BodyBytes, BodyPlan, PickAnswer, StreamFacts } from '../../picker/answer.ts';
+import type { BodyBytes, BodyPlan, FinalAnswer, PickAnswer, StreamFacts } from '../../picker/answer.ts';
 import { bodyKindOf } from '../../request/body-kind.ts';
 import type { RequestHead } from '../../request/request-head.ts';
 import { DESTINATION_KEY } from '../names.ts';
@@ -9,7 +9,7 @@ import type { PickMetadata } from '../pick/pick-metadata.ts';
 import { immediateOf } from '../pick/refusal.ts';
 import { AttributeHead } from './attribute-head.ts';
 import { canGiveBody } from './body-reach.ts';
-import { CONTINUE, encodeAnswer, encodeImmediate } from './codec.ts';
+import { CONTINUE, encodeAnswer, encodeImmediate, encodeMoreTime } from './codec.ts';
 import { askingForEcho } from './conformance-headers.ts';
 import { Echo } from './echo.ts';
 import { HeldBody } from './held-body.ts';
@@ -38,6 +38,8 @@ export interface RequestStream extends Outlet {
   finished(): void;
 }
 
+/** From the end of what was waited for to the answer that tells it. */
+const ANSWER_MARGIN_MS = 2000;
 const EMPTY = Buffer.alloc(0);
 const NO_PLAN: BodyPlan = { readBody: false, reason: 'header_only' };
 
@@ -144,7 +146,13 @@ export class RequestSide implements AnswerTaker {
     this.#held.take();
   }
 
-  answered(answer: Answer): void {
+  /** No message times out in full duplex, where Envoy would not expect the word either (envoy 10.5). */
+  deferred(timeoutMs: number): void {
+    if (this.#stream.protocol.requestBodyMode === 'full_duplex') return;
+    this.#stream.send('more_time', encodeMoreTime(timeoutMs + ANSWER_MARGIN_MS));
+  }
+
+  answered(answer: FinalAnswer): void {
     this.#stage = 'settled';
     if (answer.kind === 'refusal') {
       this.#held.take();

@@ -5,7 +5,8 @@ import { ENVOY_MARK } from '../names.ts';
 import { periodicLogMs } from '../pick/envoy-mark.ts';
 import { subsetIn } from '../pick/subset-in-metadata.ts';
 import { decode } from './codec.ts';
-import type { Incoming, Phase, Protocol } from './message.ts';
+import type { Incoming, Protocol } from './message.ts';
+import type { OutgoingKind } from './outlet.ts';
 import { RequestSide, type RequestStream } from './request-side.ts';
 import { ResponseSide } from './response-side.ts';
 import type { ExtProcSettings } from './settings.ts';
@@ -93,7 +94,7 @@ export class Session implements CallHandler, RequestStream {
     this.#endIfDrained();
   }
 
-  send(kind: Phase | 'immediate_response', bytes: Buffer): void {
+  send(kind: OutgoingKind, bytes: Buffer): void {
     if (this.#over) return;
     this.#settings.observer.answerSent(kind);
     this.#call.send(bytes);

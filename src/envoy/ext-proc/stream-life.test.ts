@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Answer } from '../../picker/answer.ts';
+import type { Answer, FinalAnswer } from '../../picker/answer.ts';
 import type { Modes } from './fixture.suite.ts';
 import { pickOf, READ, REFUSAL, Stream } from './fixture.suite.ts';
 
@@ -112,6 +112,100 @@ describe('a decision that takes time', () => {
 
     expect([...refused.picker.abandoned, ...failed.picker.abandoned]).toEqual([]);
     expect([...refused.call.sent, ...failed.call.sent]).toEqual([]);
+  });
+});
+
+/** A picker whose answer waits for another worker first. */
+function deferring(stream: Stream): { resolve(answer: FinalAnswer): Promise<void>; readonly cancelled: number } {
+  let settle: (answer: FinalAnswer) => void = () => {};
+  const answer = new Promise<FinalAnswer>((resolve) => {
+    settle = resolve;
+  });
+  let cancelled = 0;
+  stream.picker.planned = READ;
+  stream.picker.answer = () => ({ kind: 'deferred', timeoutMs: 58_500, answer, cancel: () => cancelled++ });
+  return {
+    resolve: async (value) => {
+      settle(value);
+      await answer;
+    },
+    get cancelled() {
+      return cancelled;
+    },
+  };
+}
+
+describe('envoy 10.5 an answer that is deferred', () => {
+  it('asks for the time at once, and for no more than that', async () => {
+    const stream = new Stream({ request: 'buffered' });
+    const picker = deferring(stream);
+    stream.requestHeaders();
+    const [asked, ...others] = stream.requestBody('{}');
+
+    expect(asked).toEqual(expect.objectContaining({ overrideMessageTimeout: { seconds: 60n, nanos: 500_000_000 } }));
+    expect(asked?.response).toBeUndefined();
+    expect(others).toEqual([]);
+    vi.advanceTimersByTime(58_000);
+    expect(stream.call.sent).toHaveLength(2);
+
+    await picker.resolve(pickOf('late', { body: Buffer.from('{"a":1}') }));
+    expect(stream.call.kinds.at(-1)).toBe('requestBody');
+    expect(picker.cancelled).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('needs no more time in full duplex', async () => {
+    const stream = new Stream({ request: 'full_duplex', response: 'full_duplex' });
+    const picker = deferring(stream);
+    stream.requestHeaders();
+    expect(stream.requestBody('{}')).toEqual([]);
+    await picker.resolve(pickOf('late'));
+    expect(stream.call.kinds).toEqual(['requestHeaders', 'requestBody']);
+  });
+
+  it('may be a refusal', async () => {
+    const stream = new Stream({ request: 'buffered' });
+    const picker = deferring(stream);
+    stream.requestHeaders();
+    stream.requestBody('{}');
+    await picker.resolve(REFUSAL);
+    expect(stream.call.kinds.at(-1)).toBe('immediateResponse');
+  });
+
+  it.each(['halfClose', 'close'] as const)('is cancelled when the stream is over first by %s', async (end) => {
+    const stream = new Stream({ request: 'buffered' });
+    const picker = deferring(stream);
+    stream.requestHeaders();
+    stream.requestBody('{}');
+    const sent = stream.call.sent.length;
+
+    stream[end]();
+    if (end === 'halfClose') stream.close();
+    expect(picker.cancelled).toBe(1);
+    await picker.resolve({ kind: 'pass' });
+    expect(stream.call.sent).toHaveLength(sent);
+    expect(stream.picker.ended).toEqual([]);
+  });
+
+  it('is cancelled when it came too late to be waited for', async () => {
+    const stream = new Stream();
+    const cancel = vi.fn();
+    const picker = delayed(stream);
+    stream.requestHeaders();
+    vi.advanceTimersByTime(250);
+    await picker.resolve({ kind: 'deferred', timeoutMs: 1, answer: new Promise(() => {}), cancel });
+    expect(cancel).toHaveBeenCalledOnce();
+  });
+
+  it('keeps a drain waiting', async () => {
+    const stream = new Stream({ request: 'buffered' });
+    const picker = deferring(stream);
+    stream.requestHeaders();
+    stream.requestBody('{}');
+    stream.method.drain();
+    expect(stream.call.ended).toBeNull();
+    await picker.resolve(pickOf('late'));
+    expect(stream.call.ended).toEqual({ status: 0, details: '' });
   });
 });
 

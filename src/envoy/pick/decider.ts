@@ -1,18 +1,20 @@
-import type { Answer, BodyBytes, StreamFacts } from '../../picker/answer.ts';
+import type { Answer, BodyBytes, DeferredAnswer, FinalAnswer, StreamFacts } from '../../picker/answer.ts';
 import type { RequestHead } from '../../request/request-head.ts';
 import type { PickObserver } from './pick-observer.ts';
 import type { RequestPicker } from './request-picker.ts';
 
-const PASS: Answer = { kind: 'pass' };
+const PASS: FinalAnswer = { kind: 'pass' };
 
 /** Who asked. May be called before `decide` returns. */
 export interface AnswerTaker {
-  answered(answer: Answer): void;
+  answered(answer: FinalAnswer): void;
+  /** The answer will take up to so many milliseconds. Told at most once, before it. */
+  deferred(timeoutMs: number): void;
 }
 
 /**
- * Gets one decision of the picker: at once where it can, else within the bound of decisions 11. An answer that nobody waits
- * for any more is abandoned, so that no pick is left in flight without a request.
+ * Gets one decision of the picker: at once where it can, else within the bound of decisions 11, unless it is deferred. An
+ * answer that nobody waits for any more is abandoned, so that no pick is left in flight without a request.
  */
 export class Decider {
   readonly #picker: RequestPicker;
@@ -20,6 +22,7 @@ export class Decider {
   readonly #timeoutMs: number;
   readonly #taker: AnswerTaker;
   #timer: NodeJS.Timeout | null = null;
+  #deferred: DeferredAnswer | null = null;
 
   constructor(picker: RequestPicker, observer: PickObserver, timeoutMs: number, taker: AnswerTaker) {
     this.#picker = picker;
@@ -30,7 +33,7 @@ export class Decider {
 
   /** True while an answer is awaited. */
   get pending(): boolean {
-    return this.#timer !== null;
+    return this.#timer !== null || this.#deferred !== null;
   }
 
   /** One decision at a time. */
@@ -44,13 +47,16 @@ export class Decider {
       answer = PASS;
     }
     if (answer instanceof Promise) this.#await(answer);
-    else this.#taker.answered(answer);
+    else this.#take(answer);
   }
 
   /** Nobody waits any more. */
   cancel(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+    const deferred = this.#deferred;
+    this.#deferred = null;
+    deferred?.cancel();
   }
 
   #await(promise: Promise<Answer>): void {
@@ -64,8 +70,9 @@ export class Decider {
       (answer) => {
         if (this.#timer === timer) {
           this.cancel();
-          this.#taker.answered(answer);
+          this.#take(answer);
         } else if (answer.kind === 'pick') this.#picker.abandon(answer.pickId);
+        else if (answer.kind === 'deferred') answer.cancel();
       },
       (error: unknown) => {
         this.#observer.pickFailed(error);
@@ -75,5 +82,20 @@ export class Decider {
         this.#taker.answered(PASS);
       },
     );
+  }
+
+  #take(answer: Answer): void {
+    if (answer.kind !== 'deferred') {
+      this.#taker.answered(answer);
+      return;
+    }
+    this.#deferred = answer;
+    this.#taker.deferred(answer.timeoutMs);
+    void answer.answer.then((final) => {
+      // Else it was cancelled, and leaves no pick behind.
+      if (this.#deferred !== answer) return;
+      this.#deferred = null;
+      this.#taker.answered(final);
+    });
   }
 }
