@@ -9,8 +9,8 @@ export const GRPC_WORKER_CLUSTER = 'grpc_workers';
 
 /** Metadata of an endpoint that is spoken to over TLS: Envoy's own name for it, our key and its one value. */
 export const TRANSPORT_NAMESPACE = 'envoy.transport_socket_match';
-export const TLS_KEY = 'tls';
-export const TLS_ON = 'on';
+export const TLS_KEY = 'transport';
+export const TLS_ON = 'tls';
 
 /** Metadata namespace that holds the destination and, for a strict target, `strict`: nothing else (envoy 6.6). */
 export const DESTINATION_NAMESPACE = 'envoy.lb';

@@ -24,6 +24,13 @@ describe('RFC 5280 a certificate signed by itself', () => {
     expect(read.checkIP('127.0.0.1')).toBe('127.0.0.1');
   });
 
+  it('is strict DER: no length takes more bytes than it must (X.690 10.1)', () => {
+    for (let pad = 0; pad < 150; pad += 7) {
+      const names = ['localhost', 'x'.repeat(pad + 1)];
+      expect(nonMinimalLengths(new X509Certificate(selfSigned({ names, now: NOW, days: 3 }).cert).raw)).toBe(0);
+    }
+  });
+
   it('is signed with its own key, and each has a number of its own', () => {
     expect(read.verify(read.publicKey)).toBe(true);
     const other = new X509Certificate(selfSigned({ names: ['localhost'], now: NOW, days: 3 }).cert);
@@ -49,3 +56,19 @@ describe('RFC 5280 a certificate signed by itself', () => {
     expect(key).toContain('PRIVATE KEY');
   });
 });
+
+/** Lengths of constructed values, all the way down, that could be shorter. */
+function nonMinimalLengths(bytes: Buffer): number {
+  let found = 0;
+  for (let at = 0; at < bytes.length; ) {
+    const tag = bytes.readUInt8(at);
+    const first = bytes.readUInt8(at + 1);
+    const more = first < 0x80 ? 0 : first & 0x7f;
+    const length = more === 0 ? first : bytes.readUIntBE(at + 2, more);
+    if ((more === 1 && length < 0x80) || (more === 2 && length < 0x100)) found += 1;
+    const start = at + 2 + more;
+    if ((tag & 0x20) !== 0) found += nonMinimalLengths(bytes.subarray(start, start + length));
+    at = start + length;
+  }
+  return found;
+}

@@ -62,9 +62,13 @@ function tagged(number: number): number {
 /** One value as DER: tag, length, content (X.690 8.1). */
 function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(parts);
-  const { length } = content;
-  const head = length < 0x80 ? [tag, length] : [tag, 0x82, length >> 8, length & 0xff];
-  return Buffer.concat([Buffer.from(head), content]);
+  return Buffer.concat([Buffer.from([tag, ...lengthOf(content.length)]), content]);
+}
+
+/** As short as it can be, which strict readers insist on. */
+function lengthOf(length: number): number[] {
+  if (length < 0x80) return [length];
+  return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
 }
 
 function sequence(...parts: readonly Uint8Array[]): Buffer {

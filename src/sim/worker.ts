@@ -34,7 +34,7 @@ export class SimWorker {
   readonly name: string;
   readonly #host: string;
   readonly #random: () => number;
-  readonly #certificate: Certificate | undefined;
+  readonly certificate: Certificate | undefined;
   readonly #sockets = new Set<Socket>();
   #port: number;
   #knobs: Knobs;
@@ -47,7 +47,7 @@ export class SimWorker {
     this.#port = options.port;
     this.#knobs = options.knobs;
     this.#random = options.random;
-    this.#certificate = options.certificate;
+    this.certificate = options.certificate;
   }
 
   /** `host:port`, IPv6 in brackets. */
@@ -56,7 +56,7 @@ export class SimWorker {
   }
 
   get url(): string {
-    return `${this.#certificate === undefined ? 'http' : 'https'}://${this.address}`;
+    return `${this.certificate === undefined ? 'http' : 'https'}://${this.address}`;
   }
 
   get seen(): Counters {
@@ -76,7 +76,7 @@ export class SimWorker {
   async start(): Promise<void> {
     if (this.#server !== undefined) return;
     const limits = { keepAliveTimeout: KEEP_ALIVE_MS, noDelay: true, maxHeaderSize: MAX_HEADER_BYTES };
-    const certificate = this.#certificate;
+    const certificate = this.certificate;
     const server = certificate === undefined ? createServer(limits) : createTlsServer({ ...limits, ...certificate });
     server.on('request', (request, response) => void this.#serve(request, response));
     server.on('upgrade', (request: IncomingMessage, socket, head: Buffer) => {

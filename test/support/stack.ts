@@ -182,11 +182,13 @@ interface Clusters {
 
 /** Envoy's names in lower case; `pending removal` and the like do not come up here. */
 function readEndpoints(clusters: Clusters): ReadonlyMap<string, string> {
-  const workers = clusters.cluster_statuses?.find((cluster) => cluster.name === 'workers');
+  const workers = clusters.cluster_statuses?.filter(({ name }) => name === 'workers' || name === 'grpc_workers') ?? [];
   return new Map(
-    workers?.host_statuses?.map(({ address: { socket_address: at }, health_status: health }) => [
-      `${at.address}:${at.port_value}`,
-      (health?.eds_health_status ?? 'healthy').toLowerCase(),
-    ]),
+    workers
+      .flatMap(({ host_statuses = [] }) => host_statuses)
+      .map(({ address: { socket_address: at }, health_status: health }) => [
+        `${at.address}:${at.port_value}`,
+        (health?.eds_health_status ?? 'healthy').toLowerCase(),
+      ]),
   );
 }

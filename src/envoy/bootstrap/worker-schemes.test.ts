@@ -47,7 +47,7 @@ describe('decisions 45 what is generated for workers of each scheme', () => {
     '%j: TLS to the endpoints that say so, their names in the certificate',
     async (flags) => {
       const { of } = await rendered(...flags);
-      expect(of('workers').cluster.transport_socket_matches[0].match).toEqual({ tls: 'on' });
+      expect(of('workers').cluster.transport_socket_matches[0].match).toEqual({ transport: 'tls' });
       expect(of('workers').tls).toMatchObject({
         auto_host_sni: true,
         auto_sni_san_validation: true,
@@ -115,10 +115,10 @@ describe('decisions 45 what is generated for workers of each scheme', () => {
       ]);
     expect(endpoints('workers')).toEqual([
       [1, undefined, undefined],
-      [2, undefined, { tls: 'on' }],
-      [3, 'w.example', { tls: 'on' }],
+      [2, undefined, { transport: 'tls' }],
+      [3, 'w.example', { transport: 'tls' }],
     ]);
-    expect(endpoints('grpc_workers')).toEqual([[4, 'g.example', { tls: 'on' }]]);
+    expect(endpoints('grpc_workers')).toEqual([[4, 'g.example', { transport: 'tls' }]]);
     expect(of('grpc_workers').cluster.load_assignment.cluster_name).toBe('grpc_workers');
   });
 });

@@ -30,15 +30,15 @@ describe('decisions 45 endpoints', () => {
   it.each(['workers', 'any other name'])('%s: all but gRPC workers, with TLS where their URLs say so', (cluster) => {
     expect(told(cluster, ...urls)).toEqual([
       [1, '', undefined],
-      [2, 'b', { tls: 'on' }],
-      [3, '', { tls: 'on' }],
+      [2, 'b', { transport: 'tls' }],
+      [3, '', { transport: 'tls' }],
     ]);
   });
 
   it('grpc_workers: gRPC workers', () => {
     expect(told('grpc_workers', ...urls)).toEqual([
       [4, '', undefined],
-      [5, 'd.example', { tls: 'on' }],
+      [5, 'd.example', { transport: 'tls' }],
     ]);
     expect(told('grpc_workers', 'http://a')).toEqual([]);
   });
