@@ -59,6 +59,7 @@ describe('PickCounters', () => {
     const refusal = (trail: Partial<Trail>): Refusal => ({
       kind: 'refused',
       leg: 'single',
+      detail: null,
       reason: 'no_available_workers',
       policy: 'random',
       model: 'm',
@@ -81,6 +82,7 @@ describe('PickCounters', () => {
     const refusal: Refusal = {
       kind: 'refused',
       leg: 'single',
+      detail: null,
       reason,
       policy: 'random',
       model: 'm',
@@ -101,6 +103,7 @@ describe('PickCounters', () => {
         {
           kind: 'refused',
           leg: 'single',
+          detail: null,
           reason: 'no_available_workers',
           policy: 'cache_aware',
           model: 'm',

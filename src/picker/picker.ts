@@ -277,7 +277,7 @@ export class Picker {
     if (outcome.kind !== 'placed' || !outcome.strict || this.#parts.envoyKnows(outcome.worker.address)) return outcome;
     outcome.trail.ringBranch = 'target_worker_miss';
     const { policy, model, trail } = outcome;
-    return { kind: 'refused', reason: 'no_available_workers', leg: 'single', policy, model, trail };
+    return { kind: 'refused', reason: 'no_available_workers', leg: 'single', detail: null, policy, model, trail };
   }
 
   #placed(

@@ -22,8 +22,16 @@ export function refusalOf(
     const shed = answer(style === 'epp' ? 429 : 503, refusal.reason, message, requestId);
     return { ...shed, retryAfterSecs: shedRetryAfterSecs };
   }
-  const message = 'All workers are unavailable (circuit breaker open or unhealthy)';
-  return answer(503, refusal.reason, message, requestId);
+  if (refusal.reason === 'endpoint_not_supported') {
+    return answer(501, refusal.reason, 'Prefill and decode workers do not serve this endpoint', requestId);
+  }
+  return answer(503, refusal.reason, messageOf(refusal), requestId);
+}
+
+function messageOf({ reason, leg, detail }: Refusal): string {
+  if (reason === 'no_compatible_pd_pair') return `No prefill/decode pair shares a KV transfer protocol (${detail})`;
+  const words = detail ?? 'All workers are unavailable (circuit breaker open or unhealthy)';
+  return leg === 'single' ? words : `No available servers: ${words}`;
 }
 
 export function badBody(error: BodyError, requestId: string): RefusalAnswer {

@@ -11,17 +11,18 @@ import { ROUTING_TOKENS_HEADER, readRoutingTokens } from './routing-tokens.ts';
 /**
  * The prompt of a request: of its head, and of its body where that was read. Hot path.
  *
+ * @param head null where its token hint does not count
  * @param members the members of the body, null when it was not read
  */
-export function promptOf(head: RequestHead, kind: EndpointKind, members: JsonScan | null): Prompt {
-  return members === null && head.first(ROUTING_TOKENS_HEADER) === undefined
+export function promptOf(head: RequestHead | null, kind: EndpointKind, members: JsonScan | null): Prompt {
+  return members === null && head?.first(ROUTING_TOKENS_HEADER) === undefined
     ? NO_PROMPT
     : new BodyPrompt(head, kind, members);
 }
 
 /** Makes each value when it is first asked for, at most once. */
 export class BodyPrompt implements Prompt {
-  readonly #head: RequestHead;
+  readonly #head: RequestHead | null;
   readonly #kind: EndpointKind;
   readonly #scan: JsonScan | null;
   /** Undefined: not asked for yet. */
@@ -30,14 +31,16 @@ export class BodyPrompt implements Prompt {
   #namespace: string | null | undefined = undefined;
 
   /** @param scan the members of the body, null when it was not read */
-  constructor(head: RequestHead, kind: EndpointKind, scan: JsonScan | null) {
+  constructor(head: RequestHead | null, kind: EndpointKind, scan: JsonScan | null) {
     this.#head = head;
     this.#kind = kind;
     this.#scan = scan;
   }
 
   get tokens(): Uint32Array | null {
-    if (this.#tokens === undefined) this.#tokens = readRoutingTokens(this.#head) ?? this.#bodyTokens();
+    if (this.#tokens === undefined) {
+      this.#tokens = (this.#head === null ? null : readRoutingTokens(this.#head)) ?? this.#bodyTokens();
+    }
     return this.#tokens;
   }
 

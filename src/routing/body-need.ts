@@ -7,17 +7,21 @@ import type { Pool, WorkerSnapshot } from '../workers/snapshot.ts';
 import type { BodyReason } from './body-reason.ts';
 import { mayBeInBody } from './key-sources.ts';
 import type { ModelPolicies } from './model-policies.ts';
-import { overridePinKey } from './pin-key.ts';
+import { type Leg, overridePinKey } from './pin-key.ts';
 import type { Policy } from './policy.ts';
 import { type HeaderKeyReader, headKey, type KeyRules, readListedKey } from './routing-keys.ts';
 import type { Stickiness, StickinessByPolicy } from './stickiness.ts';
 import { pinDecides } from './sticky.ts';
 
 /** What a decision wants of a body; null when the headers suffice. */
-export type BodyNeed = Extract<BodyReason, 'routing_key_override' | 'policy_needs_text' | 'model_ambiguous'> | null;
+export type BodyNeed = Extract<
+  BodyReason,
+  'routing_key_override' | 'policy_needs_text' | 'model_ambiguous' | 'pd'
+> | null;
 
 /** What the answer depends on besides the request and the fleet. */
 export interface BodyNeedRules {
+  readonly leg: Leg;
   readonly keys: KeyRules;
   readonly policies: ModelPolicies;
   readonly stickiness: StickinessByPolicy;
@@ -44,12 +48,12 @@ export function bodyNeedOf(
   rules: BodyNeedRules,
 ): BodyNeed {
   const { policies } = rules;
-  const pool = certainPool(snapshot, policies);
+  const pool = certainPool(snapshot, rules);
   const policy = pool === undefined ? policies.standard : policies.of(pool);
   const above = rules.stickiness.of(policy.name);
   if (bodyKeyMayDecide(head, endpoint, rules.keys, above, policy)) return 'routing_key_override';
   if (pool === undefined) {
-    const text = policies.all.some((each) => each.needsPrompt) && readRoutingTokens(head) === null;
+    const text = policies.all.some((each) => each.needsPrompt) && !hasTokenHint(head, rules.leg);
     return text ? 'policy_needs_text' : 'model_ambiguous';
   }
   if (promptDecides(head, pool, policy, above, rules)) return 'policy_needs_text';
@@ -57,11 +61,16 @@ export function bodyNeedOf(
 }
 
 /** The pool of a request whose body was not read, if no body could make it another one. */
-function certainPool(snapshot: WorkerSnapshot, policies: ModelPolicies): Pool | undefined {
+function certainPool(snapshot: WorkerSnapshot, { leg, policies }: BodyNeedRules): Pool | undefined {
   if (!snapshot.uniform) return undefined;
   // Models that share their workers may still have policies of their own.
   if (!policies.single && snapshot.soleModel === '' && snapshot.models.length > 0) return undefined;
-  return snapshot.pool(snapshot.soleModel);
+  return snapshot.pool(snapshot.soleModel, leg === 'single' ? 'regular' : leg);
+}
+
+/** Legs do not look at it (policies 4.5). */
+function hasTokenHint(head: RequestHead, leg: Leg): boolean {
+  return leg === 'single' && readRoutingTokens(head) !== null;
 }
 
 function bodyKeyMayDecide(
@@ -104,12 +113,12 @@ function promptDecides(
   pool: Pool,
   policy: Policy,
   above: Stickiness,
-  { keys, pins }: BodyNeedRules,
+  { leg, keys, pins }: BodyNeedRules,
 ): boolean {
-  if (!policy.needsPrompt || readRoutingTokens(head) !== null) return false;
+  if (!policy.needsPrompt || hasTokenHint(head, leg)) return false;
   const key = above.kind === 'override' || policy.name === 'prefix_hash' ? keyOfHead(head, keys, readListedKey) : null;
   if (key === null) return true;
   // It hashes a key of the headers instead of the prompt, also for the first placement (sticky-sessions 3.2, 5).
   if (policy.name === 'prefix_hash') return false;
-  return !pinDecides(above.rules, pins, overridePinKey(pool.model, 'single', key), key, pool);
+  return !pinDecides(above.rules, pins, overridePinKey(pool.model, leg, key), key, pool);
 }

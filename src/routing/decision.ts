@@ -121,12 +121,22 @@ export function newTrail(): Trail {
   };
 }
 
+/** Why a request cannot be placed; the last two only under prefill/decode disaggregation. */
+export type RefusalReason =
+  | 'model_not_found'
+  | 'no_available_workers'
+  | 'worker_overload_protection_shed'
+  | 'no_compatible_pd_pair'
+  | 'endpoint_not_supported';
+
 /** The request cannot be placed (sticky-sessions 7.2). */
 export interface Refusal {
   readonly kind: 'refused';
-  readonly reason: 'model_not_found' | 'no_available_workers' | 'worker_overload_protection_shed';
+  readonly reason: RefusalReason;
   /** The leg that nobody can take. */
   readonly leg: Leg;
+  /** What the message says of the cause; null for the usual words. */
+  readonly detail: string | null;
   readonly policy: PolicyName;
   readonly model: string;
   readonly trail: Trail;

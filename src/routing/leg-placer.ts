@@ -154,7 +154,7 @@ export class LegPlacer {
   }
 
   #refuse(reason: Refusal['reason'], policy: Policy, model: string, trail: Trail): Refusal {
-    return { kind: 'refused', reason, leg: this.#options.leg, policy: policy.name, model, trail };
+    return { kind: 'refused', reason, leg: this.#options.leg, detail: null, policy: policy.name, model, trail };
   }
 }
 

@@ -14,6 +14,8 @@ export interface GatewayPolicy {
 }
 
 export interface ModelPoliciesHooks {
+  /** False where the labels of workers have no say: on the legs of disaggregation (policies 2.4). */
+  readonly labels?: boolean;
   /** The label of a worker names no policy; its models get the gateway's. */
   readonly unknownLabel?: (worker: Worker, label: string) => void;
   readonly create?: typeof createPolicy;
@@ -37,6 +39,7 @@ const LABEL = 'policy';
 export class ModelPolicies {
   readonly #create: typeof createPolicy;
   readonly #unknownLabel: (worker: Worker, label: string) => void;
+  readonly #labels: boolean;
   #gateway: GatewayPolicy;
   #standard: Made;
   /** What was decided for each model that workers serve; null for the gateway's policy. */
@@ -47,6 +50,7 @@ export class ModelPolicies {
   constructor(gateway: GatewayPolicy, hooks: ModelPoliciesHooks = {}) {
     this.#create = hooks.create ?? createPolicy;
     this.#unknownLabel = hooks.unknownLabel ?? (() => {});
+    this.#labels = hooks.labels ?? true;
     this.#gateway = gateway;
     this.#standard = this.#make(gateway.name, gateway.options, null);
     this.#all = [this.#standard.policy];
@@ -94,7 +98,7 @@ export class ModelPolicies {
   /** Takes in a change of the fleet: new models, models that are gone, workers to forget. */
   follow(snapshot: WorkerSnapshot): void {
     const present = new Set<string>();
-    for (const worker of snapshot.workers) {
+    for (const worker of this.#labels ? snapshot.workers : []) {
       for (const model of modelsOf(worker)) {
         present.add(model);
         if (!this.#decided.has(model)) this.#decided.set(model, this.#madeBy(worker));

@@ -56,7 +56,7 @@ class StickyRouter implements Router {
     const stickiness = this.#stickiness;
     this.#placer = new LegPlacer({ ...options, leg: 'single', stickiness });
     const { keys, policies, pins, checkModel } = options;
-    this.#needs = { keys, policies, stickiness, pins, checkModel };
+    this.#needs = { leg: 'single', keys, policies, stickiness, pins, checkModel };
   }
 
   decide(
@@ -87,6 +87,7 @@ class StickyRouter implements Router {
       kind: 'refused',
       reason,
       leg: 'single',
+      detail: null,
       policy,
       model: model === '' ? NO_MODEL : model,
       trail: newTrail(),

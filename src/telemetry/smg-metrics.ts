@@ -41,6 +41,7 @@ export const BODY_PATHS: Readonly<Record<BodyReason, BodyPath>> = {
   policy_needs_text: 'buffered',
   model_ambiguous: 'buffered',
   worker_mutates_body: 'buffered',
+  pd: 'buffered',
   model_alias: 'buffered',
   header_only: 'streamed',
   no_body: 'streamed',

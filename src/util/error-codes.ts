@@ -44,6 +44,17 @@ export const HTTP_CODES = {
     from: ['service', 'envoy'],
     meaning: 'Workers exist, but none can take the request now; also a missed `x-smg-target-worker`.',
   },
+  no_compatible_pd_pair: {
+    status: 503,
+    from: ['service'],
+    meaning:
+      'No prefill worker of the model fits one of its decode workers (`--pd-pairing-mode`); the message tells on what they differ.',
+  },
+  endpoint_not_supported: {
+    status: 501,
+    from: ['service'],
+    meaning: 'Embeddings and classification cannot be split between a prefill and a decode worker.',
+  },
   json_parse_error: {
     status: 400,
     from: ['service'],

@@ -9,6 +9,8 @@ import type { AssignmentMode } from '../../src/routing/assignment.ts';
 import type { Decision, Outcome } from '../../src/routing/decision.ts';
 import { type KeyOrder, keySources, SOURCES_OF_ORDER } from '../../src/routing/key-sources.ts';
 import { ModelPolicies } from '../../src/routing/model-policies.ts';
+import type { PairingMode } from '../../src/routing/pairing/compatibility.ts';
+import { PairRouter } from '../../src/routing/pairing/pair-router.ts';
 import { createPolicy } from '../../src/routing/policies/create-policy.ts';
 import type { Policy } from '../../src/routing/policy.ts';
 import type { PolicyName } from '../../src/routing/policy-name.ts';
@@ -101,6 +103,15 @@ export interface DriverOptions extends Partial<Omit<RouterOptions, 'policies' | 
   readonly mode?: AssignmentMode;
   readonly random?: Random;
   readonly maxPins?: number;
+  /** Makes it a router of a fleet that is split, with these policies on the legs. */
+  readonly pair?: PairParts;
+}
+
+export interface PairParts {
+  readonly prefill?: PolicyName;
+  readonly decode?: PolicyName;
+  readonly mode?: PairingMode;
+  readonly readsBodies?: boolean;
 }
 
 /** A router with a fleet and a pin store, driven as the picker drives it: decide, commit, decide again when another won. */
@@ -110,7 +121,7 @@ export class RouterDriver {
   readonly fleet: TestFleet;
   now = 1;
   readonly #random: Random;
-  readonly #policies: ModelPolicies;
+  readonly #policies: readonly ModelPolicies[];
 
   constructor(fleet: TestFleet, options: DriverOptions = {}) {
     this.fleet = fleet;
@@ -118,19 +129,31 @@ export class RouterDriver {
     this.pins = new MemoryPinStore({ maxPins: options.maxPins ?? 1000 });
     const keys = keyRules(options.keys);
     const manualMode = options.mode ?? 'random';
-    this.#policies = modelPolicies(options.policy ?? 'round_robin', policyOptions({ keys, manualMode }));
-    this.router = createRouter({
+    const policies = modelPolicies(options.policy ?? 'round_robin', policyOptions({ keys, manualMode }));
+    const routing: RouterOptions = {
       ...ROUTER_DEFAULTS,
       ...(options.mode === undefined ? {} : { overrideMode: options.mode }),
       ...options,
-      policies: this.#policies,
+      policies,
       pins: this.pins,
       keys,
-    });
+    };
+    const single = createRouter(routing);
+    const { pair } = options;
+    if (pair === undefined) {
+      this.router = single;
+      this.#policies = [policies];
+      return;
+    }
+    const { mode = 'lenient', readsBodies = true } = pair;
+    const prefill = modelPolicies(pair.prefill ?? policies.standard.name, policyOptions({ keys, manualMode }));
+    const decode = modelPolicies(pair.decode ?? policies.standard.name, policyOptions({ keys, manualMode }));
+    this.router = new PairRouter(single, routing, { prefill, decode, mode, readsBodies });
+    this.#policies = [policies, prefill, decode];
   }
 
   decide(parts: RequestParts): Outcome {
-    this.#policies.follow(this.fleet.snapshot);
+    for (const policies of this.#policies) policies.follow(this.fleet.snapshot);
     return this.router.decide(makeRequest(parts), this.fleet.snapshot, this.now, this.#random);
   }
 
@@ -152,13 +175,19 @@ export class RouterDriver {
   /** Places a request and leaves it in flight until the returned function ends it. */
   hold(parts: RequestParts): { readonly decision: Decision; readonly end: () => void } {
     const decision = this.place(parts);
-    const load = decision.worker.load as TestLoad;
-    load.begin(decision.loadKey);
-    return { decision, end: () => load.end(decision.loadKey) };
+    const legs = decision.prefill === null ? [decision] : [decision.prefill, decision];
+    for (const { worker, loadKey } of legs) (worker.load as TestLoad).begin(loadKey);
+    return {
+      decision,
+      end: () => {
+        for (const { worker, loadKey } of legs) (worker.load as TestLoad).end(loadKey);
+      },
+    };
   }
 
-  /** Writes the pin of a decision; false when another was first. */
-  commit({ write }: Decision): boolean {
+  /** Writes the pins of a decision; false when another was first. */
+  commit({ write, prefill }: Decision): boolean {
+    if (prefill !== null && !this.commit(prefill)) return false;
     if (write === null) return true;
     const pin = this.pins.put(write.key, write.candidates, write.expectedVersion, this.now);
     return pin.candidates.join() === write.candidates.join();
