@@ -57,6 +57,9 @@ export const ENVOY_MARK_PERIODIC = 'periodic=';
 /** Seconds between two access-log entries of a request that still runs (envoy 9.4). */
 export const PERIODIC_LOG_SECS = 10;
 
+/** Request header that takes the route without retries. */
+export const SEND_ONCE_HEADER = 'x-smg-send-once';
+
 export const STAMP_HEADER = 'x-smg-routed-worker-id';
 export const ERROR_CODE_HEADER = 'x-smg-error-code';
 export const DECISION_HEADER = 'x-smg-decision';
@@ -68,6 +71,7 @@ export const CONTROL_HEADERS = [
   'x-smg-priority',
   'x-smg-tenant-id',
   'x-smg-mcp',
+  SEND_ONCE_HEADER,
   DECISION_HEADER,
 ] as const;
 /** Request headers that name a worker and that no client may set (envoy 6.4). */

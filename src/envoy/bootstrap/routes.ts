@@ -4,6 +4,7 @@ import {
   DECISION_HEADER,
   DECISION_KEY,
   DESTINATION_KEY,
+  SEND_ONCE_HEADER,
   GRPC_WORKER_CLUSTER,
   STRICT_HEADER,
   WORKER_CLUSTER,
@@ -46,10 +47,25 @@ export function routeConfig(options: BootstrapOptions): Config {
         request_headers_to_remove: removedHeaders(options),
         ...decisionHeader(options.decisionHeader, options.mode),
         include_attempt_count_in_response: true,
-        routes: [...grpcRoute(options), { name: 'all', match: { prefix: '/' }, route: workerRoute(options) }],
+        routes: [...grpcRoute(options), ...onceRoute(options), { name: 'all', match: { prefix: '/' }, route: workerRoute(options) }],
       },
     ],
   };
+}
+
+/** For bodies that Envoy would give the worker twice, if it had to keep them for a retry (envoy I25). */
+function onceRoute(options: BootstrapOptions): readonly Config[] {
+  if (options.mode !== 'ext-proc') return [];
+  const { retry_policy: _, ...route } = workerRoute(options);
+  const headers = [{ name: SEND_ONCE_HEADER, present_match: true }];
+  return [
+    {
+      '#': 'the service asks for this one where trailers follow a body that it read: with retries the body would come twice',
+      name: 'once',
+      match: { prefix: '/', headers },
+      route,
+    },
+  ];
 }
 
 function workerRoute(options: BootstrapOptions): Config {

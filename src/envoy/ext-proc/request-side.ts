@@ -15,6 +15,7 @@ import { Echo } from './echo.ts';
 import { HeldBody } from './held-body.ts';
 import type { Incoming, Phase, Protocol } from './message.ts';
 import type { Outlet } from './outlet.ts';
+import { sendingOnce } from './send-once.ts';
 import type { ExtProcSettings } from './settings.ts';
 
 /**
@@ -116,7 +117,7 @@ export class RequestSide implements AnswerTaker {
     else if (this.#stage === 'awaiting')
       this.#decideByBody(this.#head ?? new AttributeHead(message.attributes), message);
     else if (this.#stage === 'fresh') this.#bodyWithoutHeaders(message);
-    else this.#stream.send('request_body', CONTINUE.request_body);
+    else this.#continueBody(message);
   }
 
   trailers(): void {
@@ -205,6 +206,7 @@ export class RequestSide implements AnswerTaker {
 
   #decideByBody(head: RequestHead, message: Incoming): void {
     this.#askedForBody = false;
+    this.#bodyEnded = message.endOfStream;
     this.#decide('request_body', head, { bytes: message.body, complete: this.#isComplete(message) });
   }
 
@@ -243,15 +245,40 @@ export class RequestSide implements AnswerTaker {
   #reply(pick: PickAnswer | null): void {
     const phase = this.#decidesIn;
     const { controlHeaders } = this.#settings;
-    const base = phase === 'request_headers' && this.#head !== null ? removals(this.#head, controlHeaders) : null;
+    const kept = phase === 'request_headers' && this.#head !== null ? removals(this.#head, controlHeaders) : null;
+    const once = this.#sendsOnce(phase);
+    const base = once ? sendingOnce(kept) : kept;
     if (pick === null) {
-      this.#send(phase, base, null, false, null);
+      this.#send(phase, base, null, false, null, once);
       return;
     }
     const body = phase === 'request_body' ? pick.body : null;
     const changes = phase === 'request_trailers' ? null : this.#changesOf(pick, base);
     const { destination, strict, pickId, rank, decisionHeader: decision } = pick;
-    this.#send(phase, changes, { destination, strict, pickId, rank, decision }, false, body);
+    this.#send(phase, changes, { destination, strict, pickId, rank, decision }, false, body, once);
+  }
+
+  /** The request was placed by its headers, or in vain. */
+  #continueBody({ endOfStream }: Incoming): void {
+    this.#bodyEnded = endOfStream;
+    const once = this.#sendsOnce('request_body');
+    this.#send('request_body', once ? sendingOnce(null) : null, null, false, null, once);
+  }
+
+  /** Whether trailers may follow a body that passed through us, as far as is known when its headers go on. */
+  #sendsOnce(phase: Phase): boolean {
+    if (!this.#stream.ours || this.#head?.endOfStream === true) return false;
+    switch (this.#stream.protocol.requestBodyMode) {
+      case 'none':
+      case 'buffered_partial':
+        return phase === 'request_body' && !this.#bodyEnded;
+      case 'streamed':
+        return phase === 'request_headers';
+      case 'full_duplex':
+        return phase === 'request_headers' && (!this.#bodyEnded || this.#trailersOwed);
+      default:
+        return false;
+    }
   }
 
   #changesOf(pick: PickAnswer, base: HeaderChanges | null): HeaderChanges | null {
@@ -289,10 +316,12 @@ export class RequestSide implements AnswerTaker {
     metadata: PickMetadata | null,
     askForBody: boolean,
     body: Buffer | null,
+    newRoute = false,
   ): void {
     // What both reference pickers send; without changed headers Envoy ignores it (envoy 5.3).
-    const clearRouteCache =
+    const asPicker =
       phase === 'request_headers' && this.#stream.protocol.requestBodyMode === 'full_duplex' && changes !== null;
+    const clearRouteCache = asPicker || newRoute;
     const plain = changes === null && metadata === null && !askForBody && body === null;
     const bytes = plain
       ? CONTINUE[phase]

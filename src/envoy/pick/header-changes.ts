@@ -48,7 +48,7 @@ export function changesOfPick(
 ): HeaderChanges | null {
   const { maxRetries } = pick;
   if (pick.requestId === null && maxRetries === null && destinationHeader === '' && !bodyReplaced) return base;
-  const set: HeaderChange[] = [];
+  const set: HeaderChange[] = base === null ? [] : [...base.set];
   if (pick.requestId !== null) add(set, 'x-request-id', pick.requestId, observer);
   // Of a strict target the worker's own answer must reach the client: no retry elsewhere (envoy 6.6).
   if (maxRetries !== null) set.push({ name: 'x-envoy-max-retries', value: String(maxRetries) });

@@ -1,3 +1,4 @@
+import { SEND_ONCE_HEADER } from '../../names.ts';
 import type { CheckSettings } from '../check-settings.ts';
 import type { ConfigNode } from '../config-node.ts';
 import { type Asker, modeOf } from '../subject/asker.ts';
@@ -31,7 +32,7 @@ export const RETRY_TRAPS: readonly Trap[] = [
     level: 'warning',
     title: 'full duplex with fail open or retries',
     consequence:
-      'Once body went to the service, fail open does not hold; before Envoy 1.36 a retry can double the body.',
+      'Once body went to the service, fail open does not hold; where a retry is possible, Envoy doubles a body that trailers follow.',
     into: 'typed_config of the ext_proc filter',
     cure: 'failure_mode_allow: false',
     source: 'envoy 4.6',
@@ -185,7 +186,7 @@ function retried({ askers }: Subject): readonly Retried[] {
 /** Where a retry goes to the same address again, or a body is streamed through the service, there is nothing to walk. */
 function retriedOf(asker: Asker): readonly Retried[] {
   return asker.routes.flatMap((route) => {
-    if (!route.action.exists) return [];
+    if (!route.action.exists || isForOnce(route)) return [];
     const cluster = asker.workers.find(({ name }) => name === route.cluster?.name);
     const duplex = asker.kind === 'ext_proc' && modeOf(route, asker.filter).requestBody === 'FULL_DUPLEX_STREAMED';
     if (cluster?.type === 'ORIGINAL_DST' || duplex) return [];
@@ -195,6 +196,11 @@ function retriedOf(asker: Asker): readonly Retried[] {
     const policy = own.exists ? own : host.exists ? host : shared?.exists === true ? shared : own;
     return [{ route, policy, overrides: cluster !== undefined && cluster.overrideHost !== null }];
   });
+}
+
+/** The route of the generated configuration for bodies that a retry would double. */
+function isForOnce({ node }: Route): boolean {
+  return node.get('match').get('headers').items().some((header) => header.get('name').text() === SEND_ONCE_HEADER);
 }
 
 function conditions(policy: ConfigNode): readonly string[] {
