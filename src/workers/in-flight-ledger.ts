@@ -2,6 +2,12 @@ import { LoadCounter } from './load-counter.ts';
 import { PickQueue, type Queued } from './pick-queue.ts';
 import type { Worker } from './worker.ts';
 
+/** What goes on beside a request and ends with it at the latest. */
+export interface Companion {
+  /** The request counts no more. Called once. */
+  released(): void;
+}
+
 /** A pick that begins to count. */
 export interface NewPick {
   readonly pickId: string;
@@ -18,6 +24,7 @@ export interface NewPick {
   readonly now: number;
   /** Interval of the periodic log entries that its Envoy promises, in milliseconds; 0 for none. */
   readonly periodicLogMs: number;
+  readonly companion?: Companion | null;
 }
 
 /** What is known of a pick. */
@@ -36,6 +43,7 @@ export interface InFlightEntry {
   readonly released: boolean;
   /** True once its worker's circuit breaker knows how it went. */
   readonly outcomeTold: boolean;
+  readonly companion: Companion | null;
 }
 
 /** State of the access log streams, in the ledger's clock. */
@@ -82,7 +90,8 @@ class Entry implements InFlightEntry, Queued<Entry> {
   readonly model: string;
   readonly endpoint: string;
   readonly openedAt: number;
-  readonly queue: PickQueue<Entry>;
+  readonly companion: Companion | null;
+  queue: PickQueue<Entry>;
   lastSignAt: number;
   releasedAt = 0;
   released = false;
@@ -98,6 +107,7 @@ class Entry implements InFlightEntry, Queued<Entry> {
     this.pinKey = pick.pinKey;
     this.model = pick.model;
     this.endpoint = pick.endpoint;
+    this.companion = pick.companion ?? null;
     this.openedAt = now;
     this.lastSignAt = now;
     this.queue = queue;
@@ -158,16 +168,22 @@ export class InFlightLedger {
   open(pick: NewPick): void {
     const now = this.#advance(pick.now);
     if (this.#entries.has(pick.pickId)) this.end(pick.pickId, 'stream');
-    let queue = this.#queues.get(pick.periodicLogMs);
-    if (queue === undefined) {
-      queue = new PickQueue();
-      this.#queues.set(pick.periodicLogMs, queue);
-    }
+    const queue = this.#queueOf(pick.periodicLogMs);
     const entry = new Entry(pick, now, queue);
     LoadCounter.of(pick.worker.load).add(pick.loadKey);
     this.#entries.set(pick.pickId, entry);
     queue.append(entry);
     this.#opened += 1;
+  }
+
+  /** A pick that waited goes out to its worker now: from here on its log entries come as promised. */
+  dispatched(pickId: string, now: number, periodicLogMs: number): void {
+    const entry = this.#entries.get(pickId);
+    if (entry === undefined || entry.released) return;
+    entry.lastSignAt = this.#advance(now);
+    entry.queue.remove(entry);
+    entry.queue = this.#queueOf(periodicLogMs);
+    entry.queue.append(entry);
   }
 
   /** The facts of a pick, counted or kept; undefined for an unknown one. */
@@ -242,6 +258,15 @@ export class InFlightLedger {
     return difference(this.#releases, before);
   }
 
+  #queueOf(periodicLogMs: number): PickQueue<Entry> {
+    let queue = this.#queues.get(periodicLogMs);
+    if (queue === undefined) {
+      queue = new PickQueue();
+      this.#queues.set(periodicLogMs, queue);
+    }
+    return queue;
+  }
+
   #advance(now: number): number {
     if (now > this.#now) this.#now = now;
     return this.#now;
@@ -270,6 +295,7 @@ export class InFlightLedger {
     entry.queue.remove(entry);
     this.#kept.append(entry);
     if (this.#kept.size > this.#keepMax) this.#dropOldest();
+    entry.companion?.released();
   }
 
   #dropOld(now: number): void {
