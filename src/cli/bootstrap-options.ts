@@ -13,6 +13,7 @@ import {
   type BootstrapMode,
   type BootstrapOptions,
   type EnvoyTarget,
+  type StaticHealthOptions,
   type StaticWorker,
   type UpstreamOptions,
   type WorkerTls,
@@ -56,6 +57,7 @@ export function bootstrapOptions(flags: EnvoyFlags, loaded: Loaded): BootstrapOp
     admin: flags.adminListen === null ? null : ipAddress('--admin-listen', flags.adminListen),
     upstream: upstream(loaded),
     staticWorkers: flags.staticWorkers ? staticWorkers(loaded) : null,
+    staticHealth: staticHealth(settings),
     envoy: envoyTarget(flags.envoyVersion),
     bodyLimitBytes: settings.envoyBodyLimit,
     retry: {
@@ -94,6 +96,17 @@ function workerTls({ caCertPaths, clientCertPath: cert, clientKeyPath: key, work
     authorities: more.length === 0 ? named : { inline_string: texts() },
     client: cert === null || key === null ? null : { cert, key },
     insecure: workerTlsInsecure,
+  };
+}
+
+function staticHealth(settings: Settings): StaticHealthOptions | null {
+  if (settings.disableHealthCheck) return null;
+  return {
+    path: settings.healthCheckEndpoint,
+    timeoutSecs: settings.healthCheckTimeoutSecs,
+    intervalSecs: settings.healthCheckIntervalSecs,
+    successThreshold: settings.healthSuccessThreshold,
+    failureThreshold: settings.healthFailureThreshold,
   };
 }
 

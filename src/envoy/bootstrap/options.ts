@@ -53,6 +53,15 @@ export interface RetryOptions {
   readonly connectFailureOnly: boolean;
 }
 
+/** How Envoy itself asks workers of the file whether they are well. */
+export interface StaticHealthOptions {
+  readonly path: string;
+  readonly timeoutSecs: number;
+  readonly intervalSecs: number;
+  readonly successThreshold: number;
+  readonly failureThreshold: number;
+}
+
 /** Everything that shapes a generated bootstrap. */
 export interface BootstrapOptions {
   readonly mode: BootstrapMode;
@@ -67,6 +76,8 @@ export interface BootstrapOptions {
   readonly upstream: UpstreamOptions;
   /** Null: the workers come over EDS from the service. */
   readonly staticWorkers: readonly StaticWorker[] | null;
+  /** Null: workers of the file are not checked. Those over EDS bring the service's verdict along. */
+  readonly staticHealth: StaticHealthOptions | null;
   readonly envoy: EnvoyTarget;
   /** Bytes of a request body that Envoy keeps for the service and for retries. */
   readonly bodyLimitBytes: number;

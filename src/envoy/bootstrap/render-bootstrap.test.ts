@@ -12,6 +12,7 @@ const BASE: BootstrapOptions = {
   admin: null,
   upstream: { http2: false, tls: null, grpc: false },
   staticWorkers: null,
+  staticHealth: null,
   envoy: '1.38',
   bodyLimitBytes: 16_777_216,
   retry: { attempts: 5, initialBackoffMs: 50, maxBackoffMs: 30_000, onReset: true, connectFailureOnly: false },

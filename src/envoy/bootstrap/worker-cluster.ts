@@ -18,7 +18,7 @@ import {
   WORKER_STAMP_KEY,
 } from '../names.ts';
 import { envoyAddress, isDnsName } from './address.ts';
-import type { BootstrapOptions, StaticWorker } from './options.ts';
+import type { BootstrapOptions, StaticHealthOptions, StaticWorker } from './options.ts';
 import { pickNamespace } from './pick-namespace.ts';
 import { type Config, extension, httpProtocolOptions } from './typed.ts';
 import { tlsMatches } from './worker-tls.ts';
@@ -41,6 +41,7 @@ function workerCluster(options: BootstrapOptions, grpc: boolean): Config {
       grpc ? GRPC_WORKER_CLUSTER : WORKER_CLUSTER,
       staticWorkers?.filter((each) => each.grpc === grpc) ?? null,
     ),
+    ...(staticWorkers === null ? {} : healthChecks(options.staticHealth, grpc)),
     ...(upstream.tls === null ? {} : tlsMatches(upstream.tls, http2)),
     '# circuit_breakers': 'a fleet runs far more than 1024 requests; a retry counts until its response headers',
     circuit_breakers: {
@@ -96,6 +97,25 @@ function membership(name: string, workers: readonly StaticWorker[] | null): Conf
       cluster_name: name,
       endpoints: [{ lb_endpoints: workers.map(endpoint) }],
     },
+  };
+}
+
+/** Without the service nothing else tells Envoy which workers of the file are well. */
+function healthChecks(health: StaticHealthOptions | null, grpc: boolean): Config {
+  if (health === null) return {};
+  const interval = `${health.intervalSecs}s`;
+  return {
+    '# health_checks': 'requests that Envoy places itself go to healthy workers',
+    health_checks: [
+      {
+        timeout: `${health.timeoutSecs}s`,
+        interval,
+        no_traffic_interval: interval,
+        unhealthy_threshold: health.failureThreshold,
+        healthy_threshold: health.successThreshold,
+        ...(grpc ? { grpc_health_check: {} } : { http_health_check: { path: health.path } }),
+      },
+    ],
   };
 }
 
