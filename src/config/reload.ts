@@ -1,9 +1,7 @@
-import { type FSWatcher, realpathSync, watch } from 'node:fs';
-import { dirname } from 'node:path';
 import { messageOf } from '../util/app-error.ts';
 import { readConfigText } from './config-text.ts';
+import { FileWatch } from './file-watch.ts';
 import type { Loaded, LoadResult, Settings } from './load-settings.ts';
-import { QuietTime } from './quiet-time.ts';
 import type { ReloadEffect } from './setting.ts';
 import { type AnyKey, SETTINGS, type SettingKey, settingOf } from './settings-table.ts';
 import { isEmptyYaml } from './yaml-document.ts';
@@ -41,37 +39,24 @@ export interface ConfigWatchOptions {
   readonly settleMs?: number;
 }
 
-/** A writer in place needs several writes; read between them, a file may be good and yet lack half of its workers. */
-const SETTLE_MS = 300;
-const LONGEST_SETTLE_MS = 2000;
-
-/**
- * Reads the config file again when it changes. It watches folders, not the file, so that a file put in its place by
- * rename and the swapped symlinks of a Kubernetes ConfigMap are seen as well as a write.
- */
+/** Reads the config file again when it changes. */
 export class ConfigWatch {
   readonly #options: ConfigWatchOptions;
   #loaded: Loaded;
   #text: string | undefined;
   #failing = false;
-  #watchers = new Map<string, FSWatcher>();
-  readonly #settling: QuietTime;
+  readonly #watch: FileWatch;
   #closed = false;
 
   constructor(options: ConfigWatchOptions) {
     this.#options = options;
     this.#loaded = options.loaded;
-    this.#settling = new QuietTime({
-      quietMs: options.settleMs ?? SETTLE_MS,
-      longestMs: LONGEST_SETTLE_MS,
-      run: () => {
-        this.#watchFolders();
-        this.#read(false);
-      },
+    this.#watch = new FileWatch({
+      path: options.path,
+      changed: () => this.#read(false),
+      lost: (problem) => options.listener.failed([problem]),
+      ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
     });
-    this.#watchFolders();
-    // The file may have changed between its first reading and now.
-    this.#settling.touch();
   }
 
   /** Reads the file at once and reports, changed or not (SIGHUP). */
@@ -81,41 +66,7 @@ export class ConfigWatch {
 
   close(): void {
     this.#closed = true;
-    this.#settling.close();
-    for (const watcher of this.#watchers.values()) watcher.close();
-    this.#watchers.clear();
-  }
-
-  /** Watches the folder of the path, and that of the file it leads to. */
-  #watchFolders(): void {
-    const { path } = this.#options;
-    const wanted = new Set([dirname(path)]);
-    try {
-      wanted.add(dirname(realpathSync(path)));
-    } catch {
-      // The file is away for now; its folder tells when it is back.
-    }
-    for (const [folder, watcher] of this.#watchers) {
-      if (wanted.has(folder)) continue;
-      watcher.close();
-      this.#watchers.delete(folder);
-    }
-    for (const folder of wanted) if (!this.#watchers.has(folder)) this.#watchFolder(folder);
-  }
-
-  #watchFolder(folder: string): void {
-    const lost = (error: unknown): void => {
-      this.#watchers.get(folder)?.close();
-      this.#watchers.delete(folder);
-      this.#options.listener.failed([`${folder}: cannot be watched for changes: ${messageOf(error)}`]);
-    };
-    try {
-      const watcher = watch(folder, { persistent: false }, () => this.#settling.touch());
-      watcher.on('error', lost);
-      this.#watchers.set(folder, watcher);
-    } catch (error) {
-      lost(error);
-    }
+    this.#watch.close();
   }
 
   #read(forced: boolean): void {

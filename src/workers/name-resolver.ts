@@ -89,7 +89,7 @@ export function nextAddress(addresses: readonly string[], current: string): stri
 }
 
 /** IPv4 first: most engines listen there only. */
-async function systemLookUp(name: string): Promise<readonly string[]> {
+export async function systemLookUp(name: string): Promise<readonly string[]> {
   const found = await lookup(name, { all: true });
   return found.sort((a, b) => a.family - b.family).map((entry) => entry.address);
 }

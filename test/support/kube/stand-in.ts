@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { selfSigned } from '../self-signed.ts';
+import { selfSigned } from '../../../src/sim/certificate.ts';
 import { type LogEvent, PodLog, type Selection } from './pod-log.ts';
 
 export const TOKEN = 'the-token-of-the-reader';
@@ -12,7 +12,7 @@ export const TOKEN = 'the-token-of-the-reader';
  */
 export class StandIn {
   readonly log = new PodLog();
-  readonly certificate = selfSigned();
+  readonly certificate = selfSigned({ names: ['127.0.0.1', 'localhost'], now: Date.now(), days: 1 });
   /** How a watch from a version that is gone is answered. */
   goneAs: 'status' | 'event' = 'event';
   /** Any question is answered with this status instead. */
