@@ -1,8 +1,10 @@
 import { createServer, type Server } from 'node:http';
+import { createServer as createHttp2Server } from 'node:http2';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StubWorker } from '../../test/support/stub-worker.ts';
 import { until } from '../../test/support/until.ts';
+import { DEFAULT_UPSTREAM } from '../workers/upstream.ts';
 import { type PrefillCall, PrefillClient } from './prefill-client.ts';
 
 let worker: StubWorker;
@@ -10,7 +12,7 @@ let client: PrefillClient;
 
 beforeEach(async () => {
   worker = await StubWorker.start();
-  client = new PrefillClient({ connectTimeoutMs: 1000 });
+  client = new PrefillClient({ connectTimeoutMs: 1000, upstream: DEFAULT_UPSTREAM });
 });
 
 afterEach(async () => {
@@ -130,4 +132,16 @@ describe('a call to a prefill worker', () => {
     await client.close();
     expect((await running.answer).kind).toBe('failed');
   });
+});
+
+it('speaks HTTP/2 without TLS where workers do', async () => {
+  const server = createHttp2Server((request, response) => response.end(`${request.httpVersion} ${request.url}`));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const upstream = { ...DEFAULT_UPSTREAM, http2: true };
+  const other = new PrefillClient({ connectTimeoutMs: 1000, upstream });
+  const answer = await other.send(call({ origin: `http://127.0.0.1:${port}`, path: '/x' }), () => {}).answer;
+  expect(answer).toMatchObject({ status: 200, body: Buffer.from('2.0 /x') });
+  await other.close();
+  await new Promise((resolve) => server.close(resolve));
 });

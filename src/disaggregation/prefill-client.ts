@@ -1,9 +1,11 @@
 /** HTTP to the prefill workers: pooled connections, one deadline for the whole exchange, an end that the caller can set. */
 import { Agent, type Dispatcher } from 'undici';
+import { connectFailure } from '../workers/connect-failure.ts';
+import type { Upstream } from '../workers/upstream.ts';
 
 /** One request to a prefill worker. */
 export interface PrefillCall {
-  /** `http://ip:port` to connect to. */
+  /** `http://ip:port` or `https://ip:port` to connect to; the certificate has to be for the name in the header `host`. */
   readonly origin: string;
   /** Path and query. */
   readonly path: string;
@@ -38,14 +40,22 @@ const KEEP_ALIVE_MS = 4000;
 export interface PrefillClientOptions {
   /** Longest wait for a connection, in milliseconds. */
   readonly connectTimeoutMs: number;
+  readonly upstream: Upstream;
 }
 
 export class PrefillClient {
   readonly #agent: Agent;
 
-  constructor({ connectTimeoutMs }: PrefillClientOptions) {
+  constructor({ connectTimeoutMs, upstream: { http2, tls } }: PrefillClientOptions) {
     this.#agent = new Agent({
-      connect: { timeout: connectTimeoutMs },
+      connect: {
+        timeout: connectTimeoutMs,
+        ...(http2 ? { useH2c: true } : {}),
+        rejectUnauthorized: !tls.insecure,
+        ...(tls.ca.length === 0 ? {} : { ca: [...tls.ca] }),
+        ...(tls.cert === null || tls.key === null ? {} : { cert: tls.cert, key: tls.key }),
+      },
+      allowH2: http2,
       connections: null,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
@@ -141,7 +151,5 @@ class Exchange implements Dispatcher.DispatchHandler {
 const STOPPED = new Error('nobody waits for this answer any more');
 
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const code = 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? code : error.message;
+  return error instanceof Error ? connectFailure(error) : String(error);
 }

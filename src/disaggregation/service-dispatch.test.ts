@@ -6,6 +6,7 @@ import { until } from '../../test/support/until.ts';
 import type { Handoff, PrefillFailure, PrefillOrder, PrefillRun } from '../picker/prefill-dispatch.ts';
 import { BODY_MEMBERS } from '../request/body-members.ts';
 import { scanObject } from '../request/json-scanner.ts';
+import { DEFAULT_UPSTREAM } from '../workers/upstream.ts';
 import { PrefillClient } from './prefill-client.ts';
 import type { PrefillWorker } from './prefill-worker.ts';
 import { ServiceDispatch } from './service-dispatch.ts';
@@ -24,7 +25,7 @@ let received: string;
 
 beforeEach(async () => {
   engine = await StubWorker.start();
-  client = new PrefillClient({ connectTimeoutMs: 1000 });
+  client = new PrefillClient({ connectTimeoutMs: 1000, upstream: DEFAULT_UPSTREAM });
   facts = {};
   told = [];
   received = '';

@@ -225,6 +225,27 @@ export const SMG_METRICS = {
     'Final answers to placed requests as the client got them, by status and error code (empty: no error of the gateway).',
     [routerType, label('status_code', 'request'), label('error_code', 'request')],
   ),
+  pdConnectorModes: counter(
+    'smg_pd_kv_connector_mode_total',
+    'Prefills sent before their decode, by how the KV cache is handed over.',
+    [label('mode', ['mooncake', 'nixl', 'passthrough'])],
+  ),
+  pdTransferFailures: counter(
+    'smg_pd_kv_transfer_failures_total',
+    'Requests whose decode worker has to compute the prompt itself, since no prefill named a cache for it.',
+    [],
+  ),
+  pdBootstrapFailures: counter(
+    'smg_pd_bootstrap_failures_total',
+    'Requests whose body could not name the room where both workers meet.',
+    [],
+  ),
+  pdPrefillDuration: histogram(
+    'smg_pd_prefill_duration_seconds',
+    'Duration of prefills that this service sent, in seconds.',
+    DURATION_BUCKETS,
+    [label('backend_type', ['pd']), model, label('runtime', 'operator')],
+  ),
   requestDuration: histogram(
     'smg_router_request_duration_seconds',
     'Whole duration of placed requests in seconds, as Envoy measured it.',
