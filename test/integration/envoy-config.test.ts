@@ -81,6 +81,18 @@ describe('interface 8: wrong flags', () => {
     [['--picker', '10.0.0.1:9002', '--picker', '10.0.0.1:9002'], '--picker 10.0.0.1:9002: expected each replica once'],
     [['--static-workers'], '--static-workers: give workers'],
     [['--unknown'], 'unknown flag --unknown'],
+    [['--mode', 'istio', '--listen', '127.0.0.1:80'], '--listen: not with --mode istio'],
+    [['--mode', 'istio', '--picker', '127.0.0.1:80'], '--picker: not with --mode istio'],
+    [['--mode', 'envoy-gateway', '--static-workers'], '--static-workers: not with --mode envoy-gateway'],
+    [['--mode', 'istio', '--namespace', 'A'], '--namespace A: expected a name'],
+    [['--mode', 'istio', '--gateway', 'edge'], '--gateway edge: expected NAMESPACE/NAME'],
+    [['--mode', 'istio', '--gateway', 'a/b/c'], '--gateway a/b/c: expected NAMESPACE/NAME'],
+    [['--mode', 'istio', '--gateway-selector', 'istio'], '--gateway-selector istio: expected key=value'],
+    [['--mode', 'istio', '--worker-service', 'vllm'], '--worker-service vllm: expected NAME:PORT'],
+    [['--mode', 'istio', '--worker-service', 'vllm:0'], '--worker-service vllm:0: expected NAME:PORT'],
+    [['--mode', 'istio', '--routed-worker-id', 'name'], '--routed-worker-id name: expected url or off with Istio'],
+    [['--mode', 'gateway-api'], '--mode gateway-api: give the pods of the pool'],
+    [['--mode', 'istio', '--control-plane-api-keys', 'a:b:admin:secret'], '--control-plane-api-keys: a secret'],
     [['--worker-urls', 'https://w:1', '--static-workers'], 'worker URL "https://w:1" has scheme https'],
   ])('%j', async (args, message) => {
     const { code, out, err } = await run(args);

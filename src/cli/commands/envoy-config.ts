@@ -1,13 +1,19 @@
+import type { Command } from 'commander';
+import { readConfigText } from '../../config/config-text.ts';
+import type { Loaded } from '../../config/load-settings.ts';
 import { ADDRESS_FORM } from '../../envoy/bootstrap/address.ts';
 import { BOOTSTRAP_MODES } from '../../envoy/bootstrap/options.ts';
 import { renderBootstrap } from '../../envoy/bootstrap/render-bootstrap.ts';
+import { GATEWAY_MODES, type GatewayMode } from '../../envoy/gateways/options.ts';
+import { renderGateway } from '../../envoy/gateways/render-gateway.ts';
 import { AppError } from '../../util/app-error.ts';
-import { bootstrapOptions } from '../bootstrap-options.ts';
+import { bootstrapOptions, type EnvoyFlags } from '../bootstrap-options.ts';
 import type { CliCommand } from '../command.ts';
+import { gatewayOptions } from '../gateway-options.ts';
 import { addSettingFlags, settingsOf } from '../setting-flags.ts';
 
 /** Kinds of configuration that can be printed (interface 8). */
-const MODES: readonly string[] = BOOTSTRAP_MODES;
+const MODES: readonly string[] = [...BOOTSTRAP_MODES, ...GATEWAY_MODES];
 
 interface Options {
   readonly mode: string;
@@ -19,13 +25,20 @@ interface Options {
   readonly envoyVersion: string;
   readonly authzBody: string;
   readonly tls?: boolean;
+  readonly namespace: string;
+  readonly image: string;
+  readonly gateway?: string;
+  readonly gatewaySelector: string;
+  readonly workerService: string;
 }
 
 /** `smg-envoy envoy-config`: prints a whole Envoy bootstrap (interface 8). */
 export const envoyConfigCommand: CliCommand = {
   register(program, run) {
     const command = addSettingFlags(
-      program.command('envoy-config').description('print an Envoy configuration for these flags'),
+      program
+        .command('envoy-config')
+        .description('print an Envoy configuration or Kubernetes manifests for these flags'),
     );
     command
       .option('--mode <mode>', `kind of configuration: ${MODES.join(', ')}`, 'ext-proc')
@@ -43,6 +56,11 @@ export const envoyConfigCommand: CliCommand = {
       .option('--static-workers', 'write the workers into the file instead of asking the service for them')
       .option('--envoy-version <version>', 'the Envoy that will read it', '1.38')
       .option('--tls', 'call the service over TLS')
+      .option('--namespace <name>', 'for gateways: where the service runs', 'smg-envoy')
+      .option('--image <image>', 'for gateways: the image of the service', 'smg-envoy:local')
+      .option('--gateway <namespace/name>', 'for gateways: the Gateway that requests come in by')
+      .option('--gateway-selector <key=value>', "for istio: labels of the gateway's pods", 'istio=ingressgateway')
+      .option('--worker-service <name.namespace:port>', 'for gateways: the Service of the workers', 'workers:8000')
       .action(
         run(async (shell) => {
           const loaded = settingsOf(command, shell.env);
@@ -50,16 +68,43 @@ export const envoyConfigCommand: CliCommand = {
           if (options.tls === true) {
             throw new AppError('invalid_configuration', '--tls: not supported by this version');
           }
-          const flags = {
+          const flags: EnvoyFlags = {
             ...options,
             picker: options.picker ?? [],
             adminListen: options.adminListen ?? null,
             fail: options.fail ?? null,
             staticWorkers: options.staticWorkers === true,
           };
-          shell.out(renderBootstrap(bootstrapOptions(flags, loaded)));
+          shell.out(render(flags, loaded, options, command));
           return 0;
         }),
       );
   },
 };
+
+function render(flags: EnvoyFlags, loaded: Loaded, options: Options, command: Command): string {
+  const mode = GATEWAY_MODES.find((one) => one === flags.mode);
+  if (mode === undefined) return renderBootstrap(bootstrapOptions(flags, loaded));
+  refuseOfBootstrap(mode, command);
+  const envoy = bootstrapOptions({ ...flags, mode: 'ext-proc' }, loaded);
+  return renderGateway(
+    gatewayOptions(mode, { ...options, gateway: options.gateway ?? null }, loaded, envoy, readConfigText),
+  );
+}
+
+/** A gateway has listeners, clusters and an admin interface of its own. */
+function refuseOfBootstrap(mode: GatewayMode, command: Command): void {
+  for (const [key, flag] of [
+    ['listen', '--listen'],
+    ['picker', '--picker'],
+    ['adminListen', '--admin-listen'],
+    ['staticWorkers', '--static-workers'],
+  ] as const) {
+    if (command.getOptionValueSource(key) === 'cli') {
+      throw new AppError(
+        'invalid_configuration',
+        `${flag}: not with --mode ${mode}, where the gateway decides about it`,
+      );
+    }
+  }
+}

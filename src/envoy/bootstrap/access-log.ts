@@ -86,7 +86,7 @@ function grpcLog(cluster: string, more: Config = {}): unknown {
     transport_api_version: 'V3',
     '# buffer_size_bytes': 'an entry leaves at once: the count of running requests decides placements',
     buffer_size_bytes: 0,
-    grpc_service: { envoy_grpc: { cluster_name: cluster } },
+    grpc_service: { envoy_grpc: { cluster_name: cluster, authority: PICKER_CLUSTER } },
     '# custom_tags': 'the worker that really answered, also after a retry',
     custom_tags: [
       {
