@@ -19,6 +19,7 @@ const measured = (file, name) => async (settings) => (await import(file))[name](
 
 export const PARTS = {
   decisions: casesOf('./decisions.mjs', 'decisionCases'),
+  protocols: measured('./protocols.mjs', 'measureProtocols'),
   policies: measured('./policies.mjs', 'measurePolicies'),
   paced: measured('./paced.mjs', 'measurePaced'),
   prompts: measured('./prompts.mjs', 'measurePrompts'),

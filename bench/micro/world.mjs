@@ -3,15 +3,17 @@ import { randomFillSync } from 'node:crypto';
 
 const dist = (path) => import(`../../dist/${path}.js`);
 const { tryLoadSettings } = await dist('config/load-settings');
+const { ExtAuthz } = await dist('envoy/ext-authz/ext-authz');
 const { ExtProc } = await dist('envoy/ext-proc/ext-proc');
 const { decode } = await dist('envoy/ext-proc/codec');
+const { CheckRequest } = await dist('gen/envoy/service/auth/v3/external_auth');
 const { ProcessingRequest } = await dist('gen/envoy/service/ext_proc/v3/external_processor');
 const { PickCounters } = await dist('picker/pick-counters');
 const { PickIds } = await dist('picker/pick-ids');
 const { Picker } = await dist('picker/picker');
 const { MemoryPinStore } = await dist('pins/memory-pin-store');
 const { RequestIds } = await dist('request/request-id');
-const { extProcObserver } = await dist('service/observers');
+const { extAuthzObserver, extProcObserver } = await dist('service/observers');
 const { ModelPolicies } = await dist('routing/model-policies');
 const { Housekeeping } = await dist('service/housekeeping');
 const { gatewayPolicyOf, pickerConfigOf } = await dist('service/picker-config');
@@ -86,7 +88,7 @@ export function createWorld(workers, env) {
     open[opened++] = answer.pickId;
     return answer;
   };
-  const extProc = new ExtProc({
+  const asked = {
     picker: {
       plan: (head) => picker.plan(head),
       pick,
@@ -95,10 +97,14 @@ export function createWorld(workers, env) {
       streamEnded: () => undefined,
       stamp: () => null,
     },
-    observer: { ...extProcObserver(metrics, log), pickFailed: failed },
     destinationHeader: 'auto',
-    testEndpointSelection: false,
     decisionTimeoutMs: 250,
+  };
+  const extAuthz = new ExtAuthz({ ...asked, observer: { ...extAuthzObserver(metrics, log), pickFailed: failed } });
+  const extProc = new ExtProc({
+    ...asked,
+    observer: { ...extProcObserver(metrics, log), pickFailed: failed },
+    testEndpointSelection: false,
     collectLimitBytes: 1 << 26,
   });
   /** Ends every request, as the access log would have. */
@@ -106,7 +112,20 @@ export function createWorld(workers, env) {
     for (let i = 0; i < opened; i++) ledger.end(open[i]);
     opened = 0;
   };
-  return { registry, pins, ledger, picker, policies, metrics, log, router: config.router, pick, extProc, endAll };
+  return {
+    registry,
+    pins,
+    ledger,
+    picker,
+    policies,
+    metrics,
+    log,
+    router: config.router,
+    pick,
+    extProc,
+    extAuthz,
+    endAll,
+  };
 }
 
 /** Envoy's access log is there, and no end of a request is lost. */
@@ -122,8 +141,8 @@ export function housekeepingOf({ ledger, pins, policies, metrics, log }, interva
   return new Housekeeping(parts, { maxIdleSecs: 14_400, pinSweepSecs: 60, policyTendSecs: 120, ...intervals });
 }
 
-/** The header message that Envoy sends for a chat request of an SDK. */
-export function headersMessage(more, endOfStream = false) {
+/** The headers of a chat request of an SDK, as Envoy sends them. */
+function headersOf(more) {
   const headers = {
     ':authority': 'gateway.example.com',
     ':path': '/v1/chat/completions',
@@ -142,8 +161,25 @@ export function headersMessage(more, endOfStream = false) {
     'x-request-id': '4a5f0c6e-7f6e-4a3f-9d55-52b6c9d1f3aa',
     ...more,
   };
-  const entries = Object.entries(headers).map(([key, value]) => ({ key, rawValue: Buffer.from(value) }));
-  const value = { headers: { headers: entries }, endOfStream };
+  return Object.entries(headers).map(([key, value]) => ({ key, rawValue: Buffer.from(value) }));
+}
+
+/** The check that Envoy asks for with `encode_raw_headers`. */
+export function checkMessage(more) {
+  const headerMap = { headers: headersOf(more) };
+  const http = {
+    method: 'POST',
+    path: '/v1/chat/completions',
+    host: 'gateway.example.com',
+    protocol: 'HTTP/1.1',
+    headerMap,
+  };
+  return Buffer.from(CheckRequest.encode({ attributes: { request: { http } } }).finish());
+}
+
+/** The header message that Envoy sends. */
+export function headersMessage(more, endOfStream = false) {
+  const value = { headers: { headers: headersOf(more) }, endOfStream };
   return encode({ request: { $case: 'requestHeaders', value }, protocolConfig: HEADER_STREAM });
 }
 

@@ -58,3 +58,16 @@ export function ledgerTable({ ledger }) {
     ledger.map(({ others, micros }) => [figure(others), figure(micros, 'µs')]),
   );
 }
+
+/** Processor time of the service, with the transport and the network of the machine in it. */
+export function protocolsTable({ protocols }) {
+  return table(
+    ['a request placed by', 'ext_proc', 'ext_authz', 'ratio'],
+    protocols.map(({ hint, extProcMicros, extAuthzMicros, ratio }) => [
+      `\`${hint}\``,
+      figure(extProcMicros, 'µs'),
+      figure(extAuthzMicros, 'µs'),
+      figure(ratio),
+    ]),
+  );
+}

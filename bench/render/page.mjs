@@ -4,7 +4,7 @@ import { budgets } from './budgets.mjs';
 import { capacityTable, cpuTable, heldTable, latencyTable, memoryTable, totals } from './end-to-end.mjs';
 import { figure, size } from './format.mjs';
 import { withPrompts, withWorkers } from './growth.mjs';
-import { decisionTable, ledgerTable, pinsTable, scanTable, snapshotTable } from './micro.mjs';
+import { decisionTable, ledgerTable, pinsTable, protocolsTable, scanTable, snapshotTable } from './micro.mjs';
 import { policiesTable } from './policies.mjs';
 
 /** @param affinity undefined as long as it was not measured; parts of `micro` that were not are left out, too */
@@ -81,7 +81,7 @@ ${affinity === undefined ? '' : `${affinityText(affinity)}\n`}## One request, in
 
 ${decisionTable(micro)}
 
-## How the cost grows
+${micro.protocols === undefined ? '' : protocolsText(micro)}## How the cost grows
 
 **With workers.** Time of a decision without reading the request.
 
@@ -150,4 +150,13 @@ function commandOf({ command, settings }) {
   const words = command.split(' ').slice(0, 2).join(' ');
   const held = Object.entries(settings).map(([name, value]) => `${name} ${value}`);
   return `\`${words}\` with ${held.join(', ')}`;
+}
+
+function protocolsText(micro) {
+  return `**By stream or by call.** The processor time that a request takes here in all, asked for by a client that plays Envoy over
+HTTP/2: a stream of ext_proc, or a call of [ext_authz](guides/ext-authz.md).
+
+${protocolsTable(micro)}
+
+`;
 }
