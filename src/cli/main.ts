@@ -1,4 +1,5 @@
 import { checkCommand } from './commands/check.ts';
+import { conformanceCommand } from './commands/conformance.ts';
 import { demoCommand } from './commands/demo.ts';
 import { envoyConfigCommand } from './commands/envoy-config.ts';
 import { serveCommand } from './commands/serve.ts';
@@ -6,7 +7,15 @@ import { simCommand } from './commands/sim.ts';
 import { workersCommand } from './commands/workers.ts';
 import { runProgram } from './program.ts';
 
-const COMMANDS = [serveCommand, demoCommand, simCommand, envoyConfigCommand, checkCommand, workersCommand];
+const COMMANDS = [
+  serveCommand,
+  demoCommand,
+  simCommand,
+  envoyConfigCommand,
+  checkCommand,
+  workersCommand,
+  conformanceCommand,
+];
 
 // A reader that went away (`smg-envoy … | head`) is no failure of ours.
 for (const stream of [process.stdout, process.stderr]) {

@@ -15,6 +15,7 @@ export const PROCESS_CODES = {
   address_unusable: { exit: 1, meaning: 'An address to listen on is not of this machine, or not allowed.' },
   admin_unreachable: { exit: 1, meaning: 'The admin API of the service does not answer.' },
   admin_refused: { exit: 1, meaning: 'The admin API of the service answered with an error.' },
+  target_unreachable: { exit: 1, meaning: 'The endpoint picker under test does not accept connections.' },
   timed_out: { exit: 1, meaning: 'What was waited for did not happen in time.' },
   missing_program: { exit: 1, meaning: 'A program that the command starts was not found.' },
   child_failed: { exit: 1, meaning: 'A process that the command started ended with an error.' },

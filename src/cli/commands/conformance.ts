@@ -1,0 +1,144 @@
+import { readFileSync } from 'node:fs';
+import type { Check } from '../../conformance/check.ts';
+import type { ConnectionOptions } from '../../conformance/picker-connection.ts';
+import type { RunOptions } from '../../conformance/run-checks.ts';
+import { AppError, messageOf } from '../../util/app-error.ts';
+import type { CliCommand, Shell } from '../command.ts';
+import { renderTable } from '../table.ts';
+
+interface Options {
+  readonly target?: string;
+  readonly endpoints?: readonly string[];
+  readonly model?: string;
+  readonly path: string;
+  readonly body?: string;
+  readonly stickyHeader?: string;
+  readonly overloadedTarget?: string;
+  readonly testEndpointSelection?: boolean;
+  readonly only?: readonly string[];
+  readonly skip?: readonly string[];
+  readonly timeout: string;
+  readonly resets: string;
+  readonly tls?: boolean;
+  readonly tlsCaPath?: string;
+  readonly authority?: string;
+  readonly json?: boolean;
+  readonly list?: boolean;
+}
+
+/** `smg-envoy conformance`: tries any endpoint picker over gRPC, as a data plane would (interface 2). */
+export const conformanceCommand: CliCommand = {
+  register(program, run) {
+    const command = program
+      .command('conformance')
+      .description('try an endpoint picker, this one or any other, by the Endpoint Picker Protocol')
+      .option('--target <host:port>', 'the gRPC port of the picker')
+      .option('--endpoints <ip:port...>', 'its ready endpoints (default: found by asking for picks)')
+      .option('--sticky-header <name>', 'header whose value is a sticky key, if the picker has one')
+      .option('--overloaded-target <host:port>', 'a picker that sheds every request, for 429')
+      .option('--model <id>', 'model to name in requests')
+      .option('--path <path>', 'path of requests', '/v1/chat/completions')
+      .option('--body <file>', 'JSON body of ordinary requests (default: chat requests, each different)')
+      .option('--only <id...>', 'run these checks only')
+      .option('--skip <id...>', 'run all checks but these')
+      .option('--timeout <secs>', 'longest wait for an answer', '5')
+      .option('--resets <n>', 'streams that E15 resets', '1000')
+      .option('--test-endpoint-selection', 'the picker has the test switch of the gateway suite on')
+      .option('--tls', 'connect over TLS; any certificate will do unless --tls-ca-path is given')
+      .option('--tls-ca-path <file>', 'CA that must have signed the certificate; implies --tls')
+      .option('--authority <name>', 'name to use in :authority and TLS')
+      .option('--json', 'results as JSON, with every finding')
+      .option('--list', 'print the checks and run none');
+    command.action(run((shell) => conformance(command.opts<Options>(), shell)));
+  },
+};
+
+async function conformance(options: Options, shell: Shell): Promise<number> {
+  const { CHECKS } = await import('../../conformance/catalogue.ts');
+  const checks = chosen(CHECKS, options);
+  if (options.list === true) {
+    const rows = checks.map(({ id, title, source }) => [id, title, source]);
+    shell.out(renderTable(['ID', 'CHECK', 'SOURCE'], rows));
+    return 0;
+  }
+  const { PickerConnection } = await import('../../conformance/picker-connection.ts');
+  const { FULL_LOAD, runChecks } = await import('../../conformance/run-checks.ts');
+  const { Report } = await import('../../conformance/report.ts');
+  if (options.target === undefined) throw new AppError('invalid_usage', '--target HOST:PORT is required');
+  const connection = connectionTo(options.target, '--target', options);
+  const overloaded = options.overloadedTarget;
+  const shedding = overloaded === undefined ? null : connectionTo(overloaded, '--overloaded-target', options);
+  const runOptions: RunOptions = {
+    connection,
+    requests: { path: options.path, model: options.model ?? null, body: bodyOf(options.body) },
+    name: `conformance-${Date.now().toString(36)}`,
+    knowledge: {
+      endpoints: options.endpoints?.flatMap((list) => list.split(',')).filter((it) => it !== '') ?? null,
+      stickyHeader: options.stickyHeader?.toLowerCase() ?? null,
+      overloaded: shedding === null ? null : () => new PickerConnection(shedding),
+      testSelection: options.testEndpointSelection === true,
+    },
+    load: { ...FULL_LOAD, resets: wholeNumber('--resets', options.resets, 1_000_000) },
+  };
+  const report = new Report(checks);
+  const json = options.json === true;
+  if (!json) shell.out(report.header());
+  const results = await runChecks(checks, runOptions, (result) => {
+    if (!json) shell.out(report.row(result));
+  }).catch((error: unknown) => {
+    throw new AppError('target_unreachable', `${options.target}: ${messageOf(error)}`, { cause: error });
+  });
+  shell.out(json ? `${JSON.stringify({ target: options.target, results }, null, 2)}\n` : report.details(results));
+  return results.some(({ result }) => result === 'fail') ? 1 : 0;
+}
+
+function chosen(checks: readonly Check[], { only, skip }: Options): readonly Check[] {
+  const wanted = idsOf('--only', only, checks);
+  const unwanted = idsOf('--skip', skip, checks);
+  return checks.filter(({ id }) => (wanted === null || wanted.has(id)) && unwanted?.has(id) !== true);
+}
+
+function idsOf(
+  flag: string,
+  lists: readonly string[] | undefined,
+  checks: readonly Check[],
+): ReadonlySet<string> | null {
+  if (lists === undefined) return null;
+  const ids = lists.flatMap((list) => list.split(',')).map((id) => id.trim().toUpperCase());
+  for (const id of ids) {
+    if (checks.some((check) => check.id === id)) continue;
+    throw new AppError('invalid_usage', `${flag} ${id}: expected ids of ${checks.map((check) => check.id).join(', ')}`);
+  }
+  return new Set(ids);
+}
+
+function connectionTo(address: string, flag: string, options: Options): ConnectionOptions {
+  if (!/^(unix:.+|.+:\d{1,5})$/.test(address)) {
+    throw new AppError('invalid_usage', `${flag} ${address}: expected HOST:PORT or unix:PATH`);
+  }
+  const ca = options.tlsCaPath === undefined ? null : fileOf('--tls-ca-path', options.tlsCaPath);
+  return {
+    address,
+    timeoutMs: wholeNumber('--timeout', options.timeout, 3600) * 1000,
+    tls: options.tls === true || ca !== null ? { ca } : null,
+    authority: options.authority ?? null,
+  };
+}
+
+function bodyOf(path: string | undefined): Buffer | null {
+  return path === undefined ? null : fileOf('--body', path);
+}
+
+function fileOf(flag: string, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new AppError('unreadable_file', `${flag} ${path}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function wholeNumber(flag: string, text: string, max: number): number {
+  const value = /^\d+$/.test(text) ? Number(text) : 0;
+  if (value >= 1 && value <= max) return value;
+  throw new AppError('invalid_usage', `${flag} ${text}: expected a whole number from 1 to ${max}`);
+}

@@ -1,0 +1,23 @@
+import { isIPv4, isIPv6 } from 'node:net';
+
+/** Address of an `ip:port`, without the brackets of IPv6. */
+export function addressOf(endpoint: string): string {
+  const at = endpoint.lastIndexOf(':');
+  return endpoint.slice(0, at).replace(/^\[|\]$/g, '');
+}
+
+/** Whether it is an address and a port, with brackets around IPv6 (endpoint-picker-protocol 3). */
+export function isEndpoint(text: string): boolean {
+  const at = text.lastIndexOf(':');
+  const host = text.slice(0, Math.max(at, 0));
+  const port = text.slice(at + 1);
+  if (!/^[1-9]\d{0,4}$/.test(port) || Number(port) > 65_535) return false;
+  return isIPv4(host) || (host.startsWith('[') && host.endsWith(']') && isIPv6(host.slice(1, -1)));
+}
+
+/** With the brackets that IPv6 lacks in some pickers; the lack itself is for E11. */
+export function canonical(endpoint: string): string {
+  const at = endpoint.lastIndexOf(':');
+  const host = endpoint.slice(0, Math.max(at, 0));
+  return isIPv6(host) ? `[${host}]${endpoint.slice(at)}` : endpoint;
+}

@@ -1,0 +1,87 @@
+import type { ClientDuplexStream } from '@grpc/grpc-js';
+import type { ProcessingRequest, ProcessingResponse } from '../gen/envoy/service/ext_proc/v3/external_processor.ts';
+import type { Entry, StreamEnd } from './message.ts';
+
+export type ProcessCall = ClientDuplexStream<ProcessingRequest, ProcessingResponse>;
+
+/** One open stream to the picker, with everything that went over it. */
+export class ProcessStream {
+  /** Both directions, in the order of this side. */
+  readonly entries: Entry[] = [];
+  readonly #call: ProcessCall;
+  readonly #timeoutMs: number;
+  readonly #waiting = new Set<() => void>();
+  #end: StreamEnd | null = null;
+
+  /** @param timeoutMs longest silence of the picker while something is awaited */
+  constructor(call: ProcessCall, timeoutMs: number) {
+    this.#call = call;
+    this.#timeoutMs = timeoutMs;
+    call.on('data', (message: ProcessingResponse) => {
+      this.entries.push({ from: 'picker', kind: message.response?.$case ?? null, message });
+      this.#happened();
+    });
+    call.on('drain', () => this.#happened());
+    // The status tells the same, and comes in each case.
+    call.on('error', () => {});
+    call.on('status', ({ code, details }) => {
+      this.#end = { code, details };
+      this.#happened();
+    });
+  }
+
+  /** Null while the stream is open. */
+  get end(): StreamEnd | null {
+    return this.#end;
+  }
+
+  /** Sends a message; resolves when the connection has room for the next. */
+  async send(message: ProcessingRequest): Promise<void> {
+    if (this.#end !== null || message.request === undefined) return;
+    const { $case: kind, value } = message.request;
+    const bytes = 'body' in value ? (value.body?.length ?? 0) : 0;
+    this.entries.push({ from: 'us', kind, bytes, endOfStream: 'endOfStream' in value && value.endOfStream === true });
+    if (!this.#call.write(message)) await this.until(() => !this.#call.writableNeedDrain);
+  }
+
+  /** Resolves with true once `done` holds, with false when the stream ended or was silent for too long before. */
+  async until(done: () => boolean): Promise<boolean> {
+    while (!done()) if (this.#end !== null || !(await this.#event())) return false;
+    return true;
+  }
+
+  /** Resolves with true when the stream is over. */
+  async ended(): Promise<boolean> {
+    while (this.#end === null) if (!(await this.#event())) return false;
+    return true;
+  }
+
+  halfClose(): void {
+    if (this.#end === null) this.#call.end();
+  }
+
+  reset(): void {
+    if (this.#end === null) this.#call.cancel();
+  }
+
+  #happened(): void {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const wake of waiting) wake();
+  }
+
+  /** Resolves with false after a silence. */
+  #event(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const heard = (): void => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.delete(heard);
+        resolve(false);
+      }, this.#timeoutMs);
+      this.#waiting.add(heard);
+    });
+  }
+}

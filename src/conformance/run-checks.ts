@@ -1,0 +1,103 @@
+import type { Check, Context, Finding, Knowledge, Load } from './check.ts';
+import { Findings } from './check.ts';
+import { discover, type Fleet } from './fleet.ts';
+import type { Outcome } from './outcome.ts';
+import { type ConnectionOptions, PickerConnection } from './picker-connection.ts';
+import { type RequestOptions, Requests } from './requests.ts';
+import { tourPlans } from './tour.ts';
+
+export interface RunOptions {
+  readonly connection: ConnectionOptions;
+  readonly requests: RequestOptions;
+  /** Set apart from other runs: keys and ids of requests begin with it. */
+  readonly name: string;
+  readonly knowledge: Knowledge;
+  readonly load: Load;
+}
+
+/** Enough to meet the limits that servers have by default. */
+export const FULL_LOAD: Load = {
+  largestBody: 50 * 1024 * 1024,
+  largestMessage: 18 * 1024 * 1024,
+  streams: 200,
+  resets: 1000,
+  held: 24,
+  sample: 48,
+};
+
+/**
+ * - `pass`: all that was tried held, and all was tried.
+ * - `fail`: something that was tried did not hold.
+ * - `skip`: something could not be tried on this picker, and the rest held.
+ */
+export type Result = 'pass' | 'fail' | 'skip';
+
+export interface CheckResult {
+  readonly id: string;
+  readonly title: string;
+  readonly source: string;
+  readonly result: Result;
+  readonly milliseconds: number;
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Runs the checks one after another on one picker.
+ *
+ * @param onResult told of each result as it comes
+ * @returns rejects when the picker cannot be reached
+ */
+export async function runChecks(
+  checks: readonly Check[],
+  options: RunOptions,
+  onResult: (result: CheckResult) => void = () => {},
+): Promise<readonly CheckResult[]> {
+  const connection = new PickerConnection(options.connection);
+  try {
+    await connection.ready();
+    const context = contextOf(connection, options);
+    const results: CheckResult[] = [];
+    for (const check of checks) {
+      const result = await runCheck(check, context);
+      results.push(result);
+      onResult(result);
+    }
+    return results;
+  } finally {
+    connection.close();
+  }
+}
+
+async function runCheck(check: Check, context: Context): Promise<CheckResult> {
+  const findings = new Findings();
+  const began = performance.now();
+  await check.run(context, findings);
+  const { id, title, source } = check;
+  const verdicts = new Set(findings.list.map(({ verdict }) => verdict));
+  const result = verdicts.has('broken') ? 'fail' : verdicts.has('held') && !verdicts.has('unjudged') ? 'pass' : 'skip';
+  return { id, title, source, result, milliseconds: performance.now() - began, findings: findings.list };
+}
+
+function contextOf(connection: PickerConnection, options: RunOptions): Context {
+  const requests = new Requests(options.requests, options.name);
+  let fleet: Promise<Fleet> | null = null;
+  let tour: Promise<readonly Outcome[]> | null = null;
+  const context: Context = {
+    knowledge: options.knowledge,
+    load: options.load,
+    requests,
+    connection,
+    connect: () => new PickerConnection(options.connection),
+    play: (plan) => connection.play(plan),
+    playAll: (plans) => Promise.all(plans.map((plan) => connection.play(plan))),
+    fleet: () => {
+      fleet ??= discover(context);
+      return fleet;
+    },
+    tour: () => {
+      tour ??= context.playAll(tourPlans(requests));
+      return tour;
+    },
+  };
+  return context;
+}

@@ -1,0 +1,155 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { CHECKS } from '../../src/conformance/catalogue.ts';
+import type { Check, Load } from '../../src/conformance/check.ts';
+import { PickerConnection } from '../../src/conformance/picker-connection.ts';
+import { type CheckResult, FULL_LOAD, runChecks } from '../../src/conformance/run-checks.ts';
+import { FAULTS, type Fault } from '../support/reference-picker/fault.ts';
+import { ReferencePicker } from '../support/reference-picker/reference-picker.ts';
+
+const ENDPOINTS = ['127.0.0.1:8001', '127.0.0.1:8002', '[fd00::1]:8000'];
+const MANY = Array.from({ length: 20 }, (_, index) => `127.0.0.1:${8001 + index}`);
+
+/** Enough to meet each fault, small enough to run beside others. */
+const LIGHT: Load = {
+  largestBody: 70_000,
+  largestMessage: 5 * 1024 * 1024,
+  streams: 120,
+  resets: 200,
+  held: 8,
+  sample: 18,
+};
+
+/** The check that must find a fault. Where a fault cannot but show in several, all of them. */
+const FOUND_BY: Readonly<Record<Fault, readonly string[]>> = {
+  'no destination header': ['P1'],
+  'no destination metadata': ['P1'],
+  'header and metadata differ': ['P1'],
+  'subset compared by address only': ['P2'],
+  'subset as string taken for absent': ['P2'],
+  'subset of a wrong type taken for absent': ['P2'],
+  'late subset not read': ['P2'],
+  'subset ignored without a body': ['P3'],
+  'no endpoint ends the stream with Internal': ['P4'],
+  'no endpoint answered with 429': ['P4'],
+  'load answered with 503': ['P4'],
+  'last byte after 62,000 lost': ['P5'],
+  'repeated end sent back twice': ['P5'],
+  'end flag although trailers follow': ['P5'],
+  'empty body without an end': ['P5'],
+  'response pieces swapped': ['P5'],
+  'other pick in BUFFERED_PARTIAL': ['P6'],
+  'other pick in STREAMED': ['P6'],
+  'request trailers unanswered': ['P7'],
+  'response trailers unanswered': ['P7'],
+  'forged subset header stays': ['P8'],
+  'destination added to the forged one': ['P8'],
+  'served endpoint ignored': ['P9'],
+  'served attribute ignored': ['P9'],
+  'served attribute before metadata': ['P9'],
+  'served endpoint moves pins only': ['P9'],
+  'health by an own name': ['P10'],
+  'any health name serves': ['P10'],
+  'count kept without a response': ['P11'],
+  'pin made by the response only': ['P11'],
+  'endpoint twice in the list': ['P12'],
+  'unready endpoint in the list': ['P12'],
+  'list of the whole fleet': ['P12'],
+  'preferred endpoint last': ['P12'],
+  'headers answered twice': ['E1'],
+  'unasked answer after the request': ['E1'],
+  'body before the header answer': ['E1'],
+  'stream left open': ['E2'],
+  'stream ends with an error': ['E2'],
+  'header in value': ['E3'],
+  'invalid header name': ['E3'],
+  'content-length set': ['E4'],
+  'all headers written back': ['E4'],
+  'pieces of 100,000 bytes': ['E5'],
+  'buffered body replaced': ['E5'],
+  'override to BUFFERED': ['E6'],
+  'override in full duplex': ['E6'],
+  'upgrade waits for its body': ['E7'],
+  'gRPC waits for its body': ['E7'],
+  'unknown path refused': ['E8'],
+  'malformed body ends the stream': ['E8'],
+  'nothing for a stream without a request': ['E9'],
+  'early response unanswered': ['E10'],
+  'IPv6 without brackets': ['E11'],
+  'selection header without the switch': ['E12'],
+  'small receive limit': ['E13'],
+  'few streams at once': ['E14'],
+  'selection header not read': ['G1'],
+  'served endpoint not shown': ['G1'],
+};
+
+interface Case {
+  readonly fault: Fault | null;
+  readonly load?: Load;
+  readonly checks?: readonly Check[];
+}
+
+async function judge({ fault, load = LIGHT, checks = CHECKS }: Case): Promise<readonly CheckResult[]> {
+  const endpoints = fault === 'list of the whole fleet' ? MANY : ENDPOINTS;
+  const testSelection = checks.every(({ id }) => id === 'G1');
+  const picker = await ReferencePicker.start({ endpoints, fault, testSelection });
+  const shedding = await ReferencePicker.start({ endpoints, fault, overloaded: true });
+  const connection = { timeoutMs: fault === null ? 5_000 : 400, tls: null, authority: null };
+  try {
+    return await runChecks(checks, {
+      connection: { ...connection, address: picker.address },
+      requests: { path: '/v1/chat/completions', model: 'm', body: null },
+      name: 'test',
+      knowledge: {
+        endpoints,
+        stickyHeader: 'x-session-key',
+        overloaded: () => new PickerConnection({ ...connection, address: shedding.address }),
+        testSelection,
+      },
+      load,
+    });
+  } finally {
+    picker.close();
+    shedding.close();
+  }
+}
+
+const failed = (results: readonly CheckResult[]) =>
+  results.filter(({ result }) => result === 'fail').map(({ id }) => id);
+
+describe('endpoint-picker-protocol 10: a picker that follows the protocol', () => {
+  let results: readonly CheckResult[];
+  beforeAll(async () => {
+    results = await judge({ fault: null, load: FULL_LOAD });
+  }, 60_000);
+
+  it.each(CHECKS.filter(({ id }) => id !== 'G1'))('passes $id: $title', ({ id }) => {
+    const result = results.find((it) => it.id === id);
+    expect(result?.findings.filter(({ verdict }) => verdict !== 'held')).toEqual([]);
+    expect(result?.result).toBe('pass');
+  });
+
+  it('passes G1 with the test switch of the gateway suite', async () => {
+    const checks = CHECKS.filter(({ id }) => id === 'G1');
+    expect((await judge({ fault: null, checks })).map(({ result }) => result)).toEqual(['pass']);
+  });
+});
+
+describe('each fault is found by the check it belongs to, and by no other', () => {
+  it.each(FAULTS)('%s', { timeout: 60_000 }, async (fault) => {
+    const expected = FOUND_BY[fault];
+    const checks = expected.includes('G1') ? CHECKS.filter(({ id }) => id === 'G1') : CHECKS;
+    expect(failed(await judge({ fault, checks }))).toEqual(expected);
+  });
+
+  it("the limit of resets that Node's HTTP/2 server has", async () => {
+    const load = { ...LIGHT, resets: 1500 };
+    expect(failed(await judge({ fault: null, load, checks: CHECKS.filter(({ id }) => id === 'E15') }))).toEqual([
+      'E15',
+    ]);
+  });
+
+  it('there is a fault for each check', () => {
+    const found = new Set([...Object.values(FOUND_BY).flat(), 'E15']);
+    expect(CHECKS.map(({ id }) => id).filter((id) => !found.has(id))).toEqual([]);
+  });
+});
