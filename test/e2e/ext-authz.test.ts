@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { parse, stringify } from 'yaml';
 import { startSim } from '../../src/sim/start-sim.ts';
 import { chatBody, MODEL, pieces, sha256 } from '../support/bodies.ts';
 import {
@@ -173,7 +174,67 @@ describe.skipIf(noEnvoy())('ext_authz on a real Envoy', () => {
     expect(await sum('smg_envoy_releases_total', { reason: 'age' })).toBe(0);
     expect(await sum('smg_envoy_access_log_entries_total', { kind: 'unknown_pick' })).toBe(0);
   });
+
+  /** Another Envoy before the same service. */
+  async function another(
+    flags: readonly string[],
+    change: (yaml: string) => string = (yaml) => yaml,
+  ): Promise<EnvoyHandle> {
+    const own = ['--grpc-port', `${stack.service.grpcPort}`, '--listen', `127.0.0.1:${await freePort()}`];
+    const envoy = await startEnvoy(change(await envoyConfig([...RING, ...MODE, ...own, ...flags])));
+    onTestFinished(() => envoy.stop());
+    return envoy;
+  }
+
+  it('envoy 6.6: a target that Envoy does not know is served by nobody', async () => {
+    const envoy = await another(['--static-workers', '--worker-urls', ...stack.sim.urls.slice(0, 2)]);
+    const asked = async (index: number) => {
+      const answer = await ask(envoy.url, { path: CHAT, body: NAMED, headers: { 'x-smg-target-worker': `${index}` } });
+      return answer.headers['x-sim-worker'] ?? `${answer.status} ${answer.headers['x-smg-error-code']}`;
+    };
+    await until(async () => (await asked(0)) === stack.sim.workers[0]?.name, 'Envoy has its service');
+    expect([await asked(0), await asked(1), await asked(2)]).toEqual([
+      ...stack.sim.workers.slice(0, 2).map(({ name }) => name),
+      '503 no_available_workers',
+    ]);
+  });
+
+  it('decisions 21 and 22: an Envoy that is not ours gets header and stamp, and may send text', async () => {
+    const envoy = await another(['--static-workers', '--worker-urls', ...stack.sim.urls], foreign);
+    const asked = (out: Outgoing) => ask(envoy.url, { path: CHAT, body: NAMED, ...out });
+    await until(async () => (await asked({})).headers['x-smg-routed-worker-id'] !== undefined, 'Envoy has its service');
+
+    const forged = sim({ headers: ['x-smg-routed-worker-id: evil'] });
+    for (const [index, worker] of stack.sim.workers.entries()) {
+      const answer = await asked({ headers: { ...forged, 'x-smg-target-worker': `${index}` } });
+      expect(workerOf(answer)).toBe(worker.name);
+      expect(worker.seen.last?.rawHeaders).toContain(worker.address);
+    }
+    for (let turn = 1; turn <= 6; turn++) {
+      const out = { body: { ...NAMED, rid: `foreign_t${turn}` } };
+      expect(workerOf(await asked(out))).toBe(workerOf(await send(out)));
+    }
+  });
 });
+
+/** Our configuration as somebody else would have written it: without our mark, and with what Envoy does by default. */
+function foreign(yaml: string): string {
+  const config = parse(yaml);
+  const manager = config.static_resources.listeners[0].filter_chains[0].filters[0].typed_config;
+  const authz = manager.http_filters[0].typed_config;
+  delete authz.grpc_service.initial_metadata;
+  delete authz.encode_raw_headers;
+  delete authz.with_request_body.pack_as_bytes;
+  delete manager.access_log;
+  manager.http_filters.splice(1, 1);
+  manager.route_config.virtual_hosts[0].request_headers_to_remove = [];
+  const [workers] = config.static_resources.clusters;
+  const options = workers.typed_extension_protocol_options['envoy.extensions.upstreams.http.v3.HttpProtocolOptions'];
+  options.http_filters.shift();
+  const policy = workers.load_balancing_policy.policies[0].typed_extension_config.typed_config;
+  policy.override_host_sources = [{ header: 'x-gateway-destination-endpoint' }];
+  return stringify(config, { aliasDuplicateObjects: false });
+}
 
 describe.skipIf(noEnvoy())('ext_authz and body limits', () => {
   bodyLimits(['--policy', 'round_robin', '--routing-key-override'], MODE);
