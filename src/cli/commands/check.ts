@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Loaded } from '../../config/load-settings.ts';
-import type { EnvoyFile } from '../../envoy/check/check-envoy.ts';
+import type { EnvoyFile, EnvoyReport } from '../../envoy/check/check-envoy.ts';
 import { AppError, messageOf } from '../../util/app-error.ts';
 import { checkSettings } from '../check-settings.ts';
 import type { CliCommand, Shell } from '../command.ts';
@@ -36,12 +36,22 @@ async function check(loaded: Loaded, options: Options, shell: Shell): Promise<nu
   const names = options.envoy ?? [];
   const { checkEnvoy } = await import('../../envoy/check/check-envoy.ts');
   const { reportJson, reportText } = await import('../../envoy/check/report.ts');
-  const report = checkEnvoy(names.map(readEnvoy), settings);
+  const files = names.map(readEnvoy);
+  const report = files.length === 0 ? NOTHING : checkEnvoy(files, settings);
   if (options.json === true) {
     shell.out(`${JSON.stringify({ warnings: loaded.warnings, ...reportJson(report) }, null, 2)}\n`);
   } else {
     const warnings = loaded.warnings.map((warning) => `settings: warning: ${warning}\n`);
-    shell.out(`${warnings.join('')}settings: ok\n${names.length === 0 ? '' : reportText(report, names)}`);
+    shell.out(
+      `${warnings.join('')}settings: ok\n${
+        names.length === 0
+          ? ''
+          : reportText(
+              report,
+              files.map(({ name }) => name),
+            )
+      }`,
+    );
   }
   const failing = report.findings.some(
     ({ level }) => level === 'error' || (options.strict === true && level === 'warning'),
@@ -49,6 +59,7 @@ async function check(loaded: Loaded, options: Options, shell: Shell): Promise<nu
   return failing || report.problems.length > 0 ? 2 : 0;
 }
 
+const NOTHING: EnvoyReport = { findings: [], notJudged: [], problems: [] };
 const STDIN = '-';
 
 function readEnvoy(name: string): EnvoyFile {

@@ -23,7 +23,7 @@ export interface EnvoyReport {
 }
 
 /** Judges the configuration that the files hold together by all traps (envoy 19). Never throws. */
-export function checkEnvoy(files: readonly EnvoyFile[], settings: CheckSettings): EnvoyReport {
+export function checkEnvoy(files: readonly EnvoyFile[], given: CheckSettings): EnvoyReport {
   const problems: string[] = [];
   const trees = files.flatMap(({ name, text }) => {
     const read = readTrees(text, name);
@@ -34,17 +34,27 @@ export function checkEnvoy(files: readonly EnvoyFile[], settings: CheckSettings)
   const sources = sourcesOf(trees, problems);
   if (problems.length > 0) return { findings: [], notJudged: [], problems };
 
+  const settings = ofService(given, sources.destinationHeader);
   const subject = subjectOf(sources, settings);
   const findings = TRAPS.flatMap((trap) => [...trap.find(subject, settings)].map((flaw) => finding(trap, flaw)));
   const notJudged = [...subject.notJudged];
-  if (subject.askers.length === 0 && findings.length === 0) {
-    const place = trees[0]?.place ?? { file: files[0]?.name ?? '', line: 1, column: 1 };
-    const reason = 'no ext_proc or ext_authz filter here asks the service';
-    if (sources.open) notJudged.push({ place, reason });
-    else problems.push(`${showPlace(place)}: ${reason}`);
+  // One that stands among the upstream filters was found by T57.
+  if (subject.askers.length === 0 && !findings.some(({ trap }) => trap === 'T57')) {
+    const { place } = trees[0] ?? NOWHERE;
+    if (!sources.open) problems.push(`${showPlace(place)}: ${NOBODY_ASKS}`);
+    else if (notJudged.length === 0) notJudged.push({ place, reason: NOBODY_ASKS });
   }
   const order = new Map(files.map(({ name }, index) => [name, index]));
   return { findings: sorted(findings, order), notJudged, problems };
+}
+
+const NOBODY_ASKS = 'no ext_proc or ext_authz filter here asks the service';
+const NOWHERE = { place: { file: '', line: 1, column: 1 } };
+
+/** Resources that bring the service along bring its settings, too. */
+function ofService(settings: CheckSettings, destinationHeader: string | null): CheckSettings {
+  if (destinationHeader === null || settings.destinationHeader !== 'auto') return settings;
+  return { ...settings, destinationHeader };
 }
 
 function finding(trap: Trap, flaw: Flaw): Finding {

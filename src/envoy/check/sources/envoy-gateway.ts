@@ -52,7 +52,7 @@ const KINDS: Readonly<Record<string, (envoy: PatchedEnvoy, spec: Tree) => void>>
   },
 };
 
-/** `request` or `response` left out means that nothing of it is sent. */
+/** A direction that is left out is not sent; one that is there is wanted, and for a `response` no matter of defaults (T11). */
 function extProcFilter(extProc: Tree): Tree {
   const { place } = extProc;
   const mode = member(extProc, 'processingMode');
@@ -76,9 +76,9 @@ function extProcFilter(extProc: Tree): Tree {
     failure_mode_allow: member(extProc, 'failOpen') ?? scalarOf(place, false),
     allow_mode_override: member(mode, 'allowModeOverride') ?? scalarOf(place, false),
     metadata_options: wholeOf(place, { receiving_namespaces: wholeOf(place, { untyped: namespaces }) }),
-    processing_mode: wholeOf(mode?.place ?? place, {
+    processing_mode: partOf(mode?.place ?? place, {
       request_header_mode: request.headers,
-      response_header_mode: response.headers,
+      response_header_mode: member(mode, 'response') === null ? response.headers : null,
       request_body_mode: request.body,
       response_body_mode: response.body,
       request_trailer_mode: request.trailers,

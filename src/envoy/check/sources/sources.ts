@@ -16,6 +16,8 @@ export interface Sources {
   readonly notJudged: readonly NotJudged[];
   /** Something may be set where none of the files tells: patches, or listeners of a control plane. */
   readonly open: boolean;
+  /** `--destination-header` of a service that stands among the resources; null when none does. */
+  readonly destinationHeader: string | null;
 }
 
 /** Name of the runtime guard that lets the service end its streams, wherever a gateway has it written. */
@@ -35,13 +37,22 @@ export function sourcesOf(trees: readonly Tree[], problems: string[]): Sources {
   }
   const patches = [istioPatches(resources), envoyGatewayPatches(resources), kgatewayPatches(resources)];
   for (const patch of patches) if (patch !== null) found.patch(patch);
-  if (resources.length > 0 && patches.every((patch) => patch === null)) {
-    problems.push(`${showPlace(resources[0]?.place ?? NOWHERE)}: no resource here configures Envoy`);
-  }
-  return { ...found.sources(), trees };
+  const [first] = resources;
+  if (first !== undefined && patches.every((patch) => patch === null)) found.leftToGateway(first);
+  return { ...found.sources(), trees, destinationHeader: headerOfService(resources) };
 }
 
-const NOWHERE = { file: '', line: 1, column: 1 };
+/** `destination_header` of a config file of the service in a ConfigMap. */
+function headerOfService(resources: readonly Tree[]): string | null {
+  for (const resource of resources) {
+    if (textOf(member(resource, 'kind')) !== 'ConfigMap') continue;
+    for (const value of valuesIn([member(resource, 'data') ?? resource])) {
+      const [, name] = /^destination_header:\s*["']?([^\s"'#]+)/m.exec(textOf(value) ?? '') ?? [];
+      if (name !== undefined) return name.toLowerCase();
+    }
+  }
+  return null;
+}
 
 /** The items of a Kubernetes `List`, or the tree itself. */
 function unlisted(tree: Tree): readonly Tree[] {
@@ -88,6 +99,11 @@ class Collector {
     this.#notJudged.push({ place: tree.place, reason });
   }
 
+  leftToGateway({ place }: Tree): void {
+    this.#open = true;
+    this.#notJudged.push({ place, reason: 'no resource here configures Envoy: that is left to the gateway' });
+  }
+
   /** Resources by their `@type`, as in a dump; false when there are none. */
   typed(tree: Tree): boolean {
     let found = false;
@@ -106,7 +122,7 @@ class Collector {
     return found;
   }
 
-  sources(): Omit<Sources, 'trees'> {
+  sources(): Omit<Sources, 'trees' | 'destinationHeader'> {
     return {
       bootstraps: this.#bootstraps,
       listeners: this.#listeners,

@@ -74,8 +74,8 @@ export const DESTINATION_TRAPS: readonly Trap[] = [
     *find(subject, settings) {
       for (const { asker, cluster } of pairs(subject.askers)) {
         const sources = cluster.overrideHost?.sources ?? [];
-        if (sources.some((source) => source.header === null && readsPick(source, asker, settings))) continue;
-        for (const header of headersRead(cluster)) {
+        if (sources.some((source) => source.metadata !== null && readsPick(source, asker, settings))) continue;
+        for (const header of sources.flatMap((source) => source.header ?? [])) {
           const removals = cluster.routes.flatMap(
             (route) => removalOf(route, 'request_headers_to_remove', header) ?? [],
           );

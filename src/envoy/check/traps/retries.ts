@@ -200,7 +200,11 @@ function retriedOf(asker: Asker): readonly Retried[] {
 
 /** The route of the generated configuration for bodies that a retry would double. */
 function isForOnce({ node }: Route): boolean {
-  return node.get('match').get('headers').items().some((header) => header.get('name').text() === SEND_ONCE_HEADER);
+  return node
+    .get('match')
+    .get('headers')
+    .items()
+    .some((header) => header.get('name').text() === SEND_ONCE_HEADER);
 }
 
 function conditions(policy: ConfigNode): readonly string[] {
