@@ -167,12 +167,12 @@ export class Session implements CallHandler, RequestStream {
 
   /**
    * Whether the end of the stream is the end of the request: after a pick by a buffered body, where the response body
-   * passes through here, and where nothing better will come, once the response began. Else the stream ends as soon as it
-   * was answered, and its end means nothing (decisions 7).
+   * passes through here, and where nothing better will come: once the response began, and in full duplex, which has no
+   * access log behind it (P11). Else the stream ends as soon as it was answered, and its end means nothing (decisions 7).
    */
   #outlivesPick(): boolean {
     if (this.#request.holdsStream || this.protocol.responseBodyMode !== 'none') return true;
-    return this.#responseBegan && !this.ours;
+    return !this.ours && (this.#responseBegan || this.protocol.requestBodyMode === 'full_duplex');
   }
 
   /** A body that passes through here would be cut by an early end (envoy 4.6). */

@@ -248,7 +248,8 @@ describe('decisions 7 what the end of a stream means', () => {
     ['body pick by override', {}, BODY, ['p1']],
     ['body pick, static buffered', { request: 'buffered' }, BODY, ['p1']],
     ['body pick, static buffered partial', { request: 'buffered_partial' }, BODY, ['p1']],
-    ['body pick in full duplex, response not seen', { request: 'full_duplex' }, BODY, []],
+    ['body pick in full duplex, response not seen', { request: 'full_duplex' }, BODY, ['p1']],
+    ['header pick in full duplex, response not seen', { request: 'full_duplex' }, HEADERS, ['p1']],
     ['full duplex both ways, by body', { request: 'full_duplex', response: 'full_duplex' }, BODY, ['p1']],
     ['full duplex both ways, by headers', { request: 'full_duplex', response: 'full_duplex' }, HEADERS, ['p1']],
   ])('%s', (_name, modes, decide, ended) => {
@@ -262,6 +263,14 @@ describe('decisions 7 what the end of a stream means', () => {
       expect(stream.picker.ended).toEqual(ended);
       expect(stream.picker.abandoned).toEqual([]);
     }
+  });
+
+  it('is left to the access log where one is promised (P11)', () => {
+    const stream = new Stream({ request: 'full_duplex' }, {}, { 'x-smg-envoy': 'periodic=10' });
+    BODY(stream);
+    stream.close();
+
+    expect(stream.picker.ended).toEqual([]);
   });
 
   it('ends the call at once when Envoy has half-closed', () => {
