@@ -38,7 +38,9 @@ export const samePickInEveryMode: Check = {
       const again = await context.play(pick('full duplex', FULL_DUPLEX));
       if (first.first === null || again.first !== first.first) continue;
       comparable += 1;
-      for (const outcome of await context.playAll(MODES.map(([name, mode]) => pick(name, mode)))) {
+      // One after another: a picker may spread a key that has many requests at once.
+      for (const [name, mode] of MODES) {
+        const outcome = await context.play(pick(name, mode));
         findings.expect(outcome.first === first.first, outcome.title, `pick ${first.first}`, outcome.summary);
       }
     }
