@@ -222,6 +222,12 @@ describe('envoy 9.4 and 9.5 kinds of entries', () => {
     expect(seen.ends).toEqual([]);
   });
 
+  it('envoy 11.2: the pick of a check stands in the namespace of its filter', () => {
+    send(entry({ metadata: { filterMetadata: { 'envoy.filters.http.ext_authz': { pick_id: 'p-7' } } } }));
+
+    expect(seen.ends).toMatchObject([{ pickId: 'p-7' }]);
+  });
+
   it('reads all entries of a message, and messages without any', () => {
     const call = open();
     call.receive(message([entry({}), { response: {} }, entry({})]));
