@@ -1,4 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -6,7 +8,7 @@ import { selfSigned } from '../../src/sim/certificate.ts';
 import { startGrpcSim } from '../../src/sim/grpc-worker.ts';
 import { type Sim, startSim } from '../../src/sim/start-sim.ts';
 import { type GrpcClient, grpcClient } from '../support/grpc-client.ts';
-import { ask, noEnvoy, until } from '../support/services.ts';
+import { ask, http2Client, noEnvoy, until } from '../support/services.ts';
 import { FAST_HEALTH, type Front, startFront } from '../support/stack.ts';
 import { echoed, openWebSocket } from '../support/websocket.ts';
 
@@ -162,5 +164,41 @@ describe.skipIf(noEnvoy())('decisions 45 http, https and gRPC workers in one fle
       second.socket!.destroy();
       await dead.start();
     });
+  });
+});
+
+describe.skipIf(noEnvoy())('decisions 45 --upstream-http2', () => {
+  it('speaks HTTP/2 without TLS to every worker, also in probes; gRPC requests go there too', async () => {
+    const seen: string[] = [];
+    const server = createServer((request, response) => {
+      seen.push(`${request.httpVersion} ${request.url}`);
+      response.setHeader('x-sim-worker', 'h2c');
+      response.statusCode = request.url === '/v1/models' ? 404 : 200;
+      request.resume().on('end', () => response.end());
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const front = await startFront({
+      settings: ['--policy', 'round_robin', '--upstream-http2', '--worker-urls', url],
+      known: 1,
+    });
+    try {
+      const answer = await ask(front.envoy.url, { path: CHAT, body: { model: 'm' } });
+      expect([answer.status, answer.headers['x-sim-worker'], answer.headers['x-smg-routed-worker-id']]).toEqual([
+        200,
+        'h2c',
+        url,
+      ]);
+      const client = http2Client(front.envoy.url);
+      const grpc = { 'content-type': 'application/grpc', te: 'trailers' };
+      expect(
+        (await client.ask({ path: '/a.B/C', method: 'POST', headers: grpc, body: [Buffer.alloc(5)] })).status,
+      ).toBe(200);
+      client.close();
+      expect(new Set(seen)).toEqual(new Set(['2.0 /health', '2.0 /v1/models', `2.0 ${CHAT}`, '2.0 /a.B/C']));
+    } finally {
+      await front.close();
+      server.close();
+    }
   });
 });
