@@ -15,7 +15,7 @@ export function extProcFilter(options: BootstrapOptions, cluster: string = PICKE
     '# max_message_timeout': 'the service may ask for this much while it prepares a prefill',
     max_message_timeout: '60s',
     ...processing(options),
-    request_attributes: ['xds.route_name', 'source.address'],
+    request_attributes: ['xds.route_name', 'source.address', 'request.protocol'],
     ...hidden(options.hiddenHeaders),
     '# mutation_rules': 'lets the service lower x-envoy-max-retries, as for a target that is to be tried alone',
     mutation_rules: { allow_envoy: true },

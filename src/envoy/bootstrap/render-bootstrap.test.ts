@@ -37,13 +37,60 @@ function rendered(change: Partial<BootstrapOptions> = {}) {
     manager,
     extProc: manager.http_filters[0].typed_config,
     vhost: manager.route_config.virtual_hosts[0],
-    route: manager.route_config.virtual_hosts[0].routes[0].route,
+    route: manager.route_config.virtual_hosts[0].routes.at(-1).route,
     clusters,
     workers,
     override: workers.load_balancing_policy.policies[0].typed_extension_config.typed_config,
     stamp: upstream.http_filters[0].typed_config.mutations.response_mutations,
   };
 }
+
+describe('mode ext-proc-full-duplex', () => {
+  const mode = 'ext-proc-full-duplex' as const;
+
+  it('envoy 4.6: sends everything both ways, with the trailers that Envoy then wants, and no override', () => {
+    const { extProc } = rendered({ mode });
+
+    expect(extProc.processing_mode).toEqual({
+      request_header_mode: 'SEND',
+      response_header_mode: 'SEND',
+      request_body_mode: 'FULL_DUPLEX_STREAMED',
+      response_body_mode: 'FULL_DUPLEX_STREAMED',
+      request_trailer_mode: 'SEND',
+      response_trailer_mode: 'SEND',
+    });
+    expect([extProc.allow_mode_override, extProc.allowed_override_modes]).toEqual([undefined, undefined]);
+    expect([
+      extProc.allow_content_length_header,
+      rendered({ mode, envoy: '1.37' }).extProc.allow_content_length_header,
+    ]).toEqual([true, undefined]);
+  });
+
+  it('endpoint-picker-protocol 2, 3 and 5: forwards subset and served endpoint, takes the pick', () => {
+    expect(rendered({ mode }).extProc.metadata_options).toEqual({
+      forwarding_namespaces: { untyped: ['envoy.lb.subset_hint', 'envoy.lb', 'picker'] },
+      receiving_namespaces: { untyped: ['envoy.lb', 'picker'] },
+    });
+    expect(rendered({ mode }).vhost.request_headers_to_remove).toContain('x-gateway-destination-endpoint');
+    expect(rendered({ mode }).override.override_host_sources).toEqual([
+      { metadata: { key: 'envoy.lb', path: [{ key: 'x-gateway-destination-endpoint' }] } },
+    ]);
+  });
+
+  it('envoy I26 and T10: repeats no request, and answers 503 without the service, fail-open or not', () => {
+    const { vhost } = rendered({ mode });
+
+    expect(vhost.routes).toHaveLength(1);
+    expect(vhost.routes[0].route.retry_policy).toBeUndefined();
+    for (const failClosed of [true, false]) {
+      const { extProc } = rendered({ mode, failClosed });
+      expect(extProc).toMatchObject({
+        failure_mode_allow: !failClosed,
+        status_on_error: { code: 'ServiceUnavailable' },
+      });
+    }
+  });
+});
 
 describe('decisions 46 data-parallel ranks', () => {
   const logged = (manager: any) => manager.http_filters[1].typed_config.upstream_log[0].typed_config;
@@ -110,6 +157,7 @@ describe('envoy 2.2 the recommended configuration', () => {
       'x-smg-priority',
       'x-smg-tenant-id',
       'x-smg-mcp',
+      'x-smg-send-once',
       'x-smg-decision',
       'x-gateway-destination-endpoint',
     ]);
@@ -145,7 +193,12 @@ describe('envoy 2.2 the recommended configuration', () => {
   });
 
   it('every path goes to a worker', () => {
-    expect(vhost.routes.map((each: any) => each.match)).toEqual([{ prefix: '/' }]);
+    expect(vhost.routes.map((each: any) => each.match)).toEqual([
+      { prefix: '/', headers: [{ name: 'x-smg-send-once', present_match: true }] },
+      { prefix: '/' },
+    ]);
+    const { retry_policy, ...once } = vhost.routes[1].route;
+    expect(vhost.routes[0].route).toEqual(once);
   });
 
   it('the workers come over ADS', () => {

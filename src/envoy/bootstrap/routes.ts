@@ -4,8 +4,8 @@ import {
   DECISION_HEADER,
   DECISION_KEY,
   DESTINATION_KEY,
-  SEND_ONCE_HEADER,
   GRPC_WORKER_CLUSTER,
+  SEND_ONCE_HEADER,
   STRICT_HEADER,
   WORKER_CLUSTER,
 } from '../names.ts';
@@ -47,7 +47,11 @@ export function routeConfig(options: BootstrapOptions): Config {
         request_headers_to_remove: removedHeaders(options),
         ...decisionHeader(options.decisionHeader, options.mode),
         include_attempt_count_in_response: true,
-        routes: [...grpcRoute(options), ...onceRoute(options), { name: 'all', match: { prefix: '/' }, route: workerRoute(options) }],
+        routes: [
+          ...grpcRoute(options),
+          ...onceRoute(options),
+          { name: 'all', match: { prefix: '/' }, route: workerRoute(options) },
+        ],
       },
     ],
   };
@@ -60,7 +64,7 @@ function onceRoute(options: BootstrapOptions): readonly Config[] {
   const headers = [{ name: SEND_ONCE_HEADER, present_match: true }];
   return [
     {
-      '#': 'the service asks for this one where trailers follow a body that it read: with retries the body would come twice',
+      '#': 'the service takes it where trailers may follow a body that it reads: with retries the body would come twice',
       name: 'once',
       match: { prefix: '/', headers },
       route,

@@ -10,6 +10,7 @@ describe('envoy 5.1 and 6 what a pick changes', () => {
     'x-smg-priority': '1',
     'x-smg-tenant-id': 't',
     'x-smg-mcp': 'm',
+    'x-smg-send-once': '1',
     'x-smg-decision': 'forged',
     'x-gateway-destination-endpoint': '6.6.6.6:1',
   };
@@ -28,9 +29,9 @@ describe('envoy 5.1 and 6 what a pick changes', () => {
     const failing = new Stream();
     failing.picker.answer = () => ({ kind: 'pass' });
 
-    expect(changesIn(later.requestHeaders(PRESENT)[0]).remove).toHaveLength(7);
+    expect(changesIn(later.requestHeaders(PRESENT)[0]).remove).toHaveLength(8);
     expect(changesIn(later.requestBody('{}')[0])).toEqual({ set: {}, remove: [] });
-    expect(changesIn(failing.requestHeaders(PRESENT)[0]).remove).toHaveLength(7);
+    expect(changesIn(failing.requestHeaders(PRESENT)[0]).remove).toHaveLength(8);
   });
 
   it('sets x-request-id when the picker says so', () => {

@@ -29,6 +29,7 @@ export function pickOf(pickId: string, more: Partial<PickAnswer> = {}): PickAnsw
     requestId: null,
     decisionHeader: null,
     body: null,
+    prefillHeader: null,
     ...more,
   };
 }

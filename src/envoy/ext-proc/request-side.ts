@@ -15,7 +15,7 @@ import { Echo } from './echo.ts';
 import { HeldBody } from './held-body.ts';
 import type { Incoming, Phase, Protocol } from './message.ts';
 import type { Outlet } from './outlet.ts';
-import { sendingOnce } from './send-once.ts';
+import { choosing, mayEndWithTrailers, type RouteChoice } from './send-once.ts';
 import type { ExtProcSettings } from './settings.ts';
 
 /**
@@ -65,6 +65,8 @@ export class RequestSide implements AnswerTaker {
   /** The end of the body has come, as a flag or as trailers. */
   #bodyEnded = false;
   #trailersOwed = false;
+  /** Of a request on a route of our own configuration. */
+  #mayEndWithTrailers = false;
   #pick: PickAnswer | null = null;
   #pickedByBody = false;
 
@@ -106,6 +108,7 @@ export class RequestSide implements AnswerTaker {
       return;
     }
     this.#head = head;
+    this.#mayEndWithTrailers = this.#stream.ours && mayEndWithTrailers(head, message.attributes);
     const mode = this.#stream.protocol.requestBodyMode;
     if (!this.#wantsBody(head)) this.#decide('request_headers', head, null);
     else if (mode === 'full_duplex') this.#stage = 'collecting';
@@ -245,39 +248,42 @@ export class RequestSide implements AnswerTaker {
   #reply(pick: PickAnswer | null): void {
     const phase = this.#decidesIn;
     const { controlHeaders } = this.#settings;
-    const kept = phase === 'request_headers' && this.#head !== null ? removals(this.#head, controlHeaders) : null;
-    const once = this.#sendsOnce(phase);
-    const base = once ? sendingOnce(kept) : kept;
+    const base = phase === 'request_headers' && this.#head !== null ? removals(this.#head, controlHeaders) : null;
     if (pick === null) {
-      this.#send(phase, base, null, false, null, once);
+      this.#send(phase, base, null, false, null);
       return;
     }
     const body = phase === 'request_body' ? pick.body : null;
     const changes = phase === 'request_trailers' ? null : this.#changesOf(pick, base);
     const { destination, strict, pickId, rank, decisionHeader: decision } = pick;
-    this.#send(phase, changes, { destination, strict, pickId, rank, decision }, false, body, once);
+    this.#send(phase, changes, { destination, strict, pickId, rank, decision }, false, body);
   }
 
   /** The request was placed by its headers, or in vain. */
   #continueBody({ endOfStream }: Incoming): void {
     this.#bodyEnded = endOfStream;
-    const once = this.#sendsOnce('request_body');
-    this.#send('request_body', once ? sendingOnce(null) : null, null, false, null, once);
+    this.#send('request_body', null, null, false, null);
   }
 
-  /** Whether trailers may follow a body that passed through us, as far as is known when its headers go on. */
-  #sendsOnce(phase: Phase): boolean {
-    if (!this.#stream.ours || this.#head?.endOfStream === true) return false;
-    switch (this.#stream.protocol.requestBodyMode) {
+  /** As much as is known of trailers when an answer goes out; null where the route stays as it is. */
+  #routeFor(phase: Phase, asksForBody: boolean): RouteChoice | null {
+    if (!this.#mayEndWithTrailers) return null;
+    const mode = this.#stream.protocol.requestBodyMode;
+    if (phase === 'request_body') {
+      const held = mode === 'none' || mode === 'buffered_partial';
+      return held && this.#bodyEnded ? 'again' : null;
+    }
+    if (phase !== 'request_headers') return null;
+    switch (mode) {
       case 'none':
+        return asksForBody ? 'once' : null;
       case 'buffered_partial':
-        return phase === 'request_body' && !this.#bodyEnded;
       case 'streamed':
-        return phase === 'request_headers';
+        return 'once';
       case 'full_duplex':
-        return phase === 'request_headers' && (!this.#bodyEnded || this.#trailersOwed);
+        return this.#bodyEnded && !this.#trailersOwed ? null : 'once';
       default:
-        return false;
+        return null;
     }
   }
 
@@ -312,16 +318,17 @@ export class RequestSide implements AnswerTaker {
 
   #send(
     phase: Phase,
-    changes: HeaderChanges | null,
+    wanted: HeaderChanges | null,
     metadata: PickMetadata | null,
     askForBody: boolean,
     body: Buffer | null,
-    newRoute = false,
   ): void {
+    const route = this.#routeFor(phase, askForBody);
+    const changes = route === null ? wanted : choosing(route, wanted);
     // What both reference pickers send; without changed headers Envoy ignores it (envoy 5.3).
     const asPicker =
       phase === 'request_headers' && this.#stream.protocol.requestBodyMode === 'full_duplex' && changes !== null;
-    const clearRouteCache = asPicker || newRoute;
+    const clearRouteCache = asPicker || route !== null;
     const plain = changes === null && metadata === null && !askForBody && body === null;
     const bytes = plain
       ? CONTINUE[phase]

@@ -1,12 +1,26 @@
+/**
+ * The choice between the routes of our own configuration, with retries and without. Where a retry is possible, Envoy gives
+ * the worker a body twice that passed through us, when trailers follow it (tried with 1.40, envoy I25 and I26).
+ */
 import { SEND_ONCE_HEADER } from '../names.ts';
+import type { HeadView } from '../pick/head-view.ts';
 import type { HeaderChange, HeaderChanges } from '../pick/header-changes.ts';
+import type { Fields } from './fields.ts';
+
+export type RouteChoice = 'once' | 'again';
 
 const ONCE: HeaderChange = { name: SEND_ONCE_HEADER, value: '1' };
 
-/**
- * Takes our configuration's route without retries, if the answer also clears the route. Where a retry is possible, Envoy
- * gives the worker a body twice that passed through us when trailers follow it (tried with 1.40, envoy I25 and I26).
- */
-export function sendingOnce(changes: HeaderChanges | null): HeaderChanges {
-  return { remove: changes?.remove ?? [], set: [...(changes?.set ?? []), ONCE] };
+/** Whether trailers may follow the body: not where HTTP/1 declares its length. */
+export function mayEndWithTrailers(head: HeadView, attributes: Fields | null): boolean {
+  if (head.endOfStream) return false;
+  const protocol = attributes?.['request.protocol'];
+  return head.text('content-length') === undefined || (typeof protocol === 'string' && !protocol.startsWith('HTTP/1'));
+}
+
+/** The changes with the header that chooses the route. The answer has to clear the route as well. */
+export function choosing(choice: RouteChoice, changes: HeaderChanges | null): HeaderChanges {
+  const remove = changes?.remove ?? [];
+  const set = changes?.set ?? [];
+  return choice === 'once' ? { remove, set: [...set, ONCE] } : { remove: [...remove, SEND_ONCE_HEADER], set };
 }
