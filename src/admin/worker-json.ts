@@ -1,5 +1,6 @@
 import { NO_MODEL } from '../workers/snapshot.ts';
 import type { Worker } from '../workers/worker.ts';
+import { isGrpc } from '../workers/worker-url.ts';
 import type { Registration } from './fleet-admin.ts';
 import { engineLoadJson, overloadJson } from './load-json.ts';
 
@@ -15,7 +16,7 @@ export function workerJson({ worker, spec, lastProbe }: Registration) {
     model_id: worker.models[0] ?? NO_MODEL,
     models: worker.models.map((id) => ({ id })),
     worker_type: worker.type,
-    connection_mode: 'http',
+    connection_mode: isGrpc(spec.url.scheme) ? 'grpc' : 'http',
     runtime_type: spec.runtimeType,
     bootstrap_port: spec.bootstrapPort,
     priority: worker.priority,
