@@ -144,6 +144,16 @@ describe.skipIf(noEnvoy())('ext_authz on a real Envoy', () => {
     expect((await sum('smg_envoy_partial_bodies_total')) - partial).toBe(more === 0 ? 0 : 2);
   });
 
+  it('a body that trailers follow reaches its worker once', async () => {
+    const body = JSON.stringify({ ...NAMED, rid: 'trailing' });
+    const head = `POST ${CHAT} HTTP/1.1\r\nhost: fleet\r\nconnection: close\r\ntransfer-encoding: chunked\r\n`;
+    const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\nx-sum: 7\r\n\r\n`;
+    const answer = await rawHttp(stack.envoy.port, `${head}content-type: application/json\r\n\r\n${chunks}`);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(answer).toContain(`x-sim-body-sha256: ${sha256(body)}`);
+    expect(answer).toContain(`x-sim-worker: ${workerOf(await send({ body: { ...NAMED, rid: 'trailing' } }))}`);
+  });
+
   it('nobody waits for a body that may never end', async () => {
     const handshake = [
       'GET /ws HTTP/1.1',
