@@ -7,7 +7,7 @@ import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
 import type { AskWorker } from '../workers/ask-worker.ts';
 import type { WorkerScheme } from '../workers/worker-url.ts';
 import { BearerKeys } from './bearer-keys.ts';
-import type { FleetAdmin } from './fleet-admin.ts';
+import type { FleetAdmin, NamesAdmin } from './fleet-admin.ts';
 import { flushRoute } from './flush-cache.ts';
 import { loadsJson } from './load-json.ts';
 import { metricsRoute } from './metrics-route.ts';
@@ -26,6 +26,7 @@ export interface MetricsParts {
 
 export interface AdminParts extends MetricsParts {
   readonly fleet: FleetAdmin;
+  readonly names: NamesAdmin;
   /** Schemes of workers that Envoy is configured for. */
   readonly schemes: ReadonlySet<WorkerScheme>;
   readonly ask: AskWorker;
@@ -51,7 +52,7 @@ export function createAdminApp(parts: AdminParts): AdminApp {
   const routes: readonly Route[] = [
     ...probeRoutes(fleet, parts.state),
     metricsRoute(metrics, processMetrics, 'user'),
-    ...workerRoutes(fleet, log, parts.schemes),
+    ...workerRoutes(fleet, parts.names, log, parts.schemes),
     flushRoute(fleet, log, parts.ask),
     {
       method: 'GET',

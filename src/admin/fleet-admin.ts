@@ -1,3 +1,4 @@
+import type { NamePool } from '../discovery/dns/name-pool.ts';
 import type { AddOutcome, DrainOutcome } from '../workers/fleet-changes.ts';
 import type { SnapshotSource } from '../workers/snapshot-source.ts';
 import type { Worker, WorkerSource } from '../workers/worker.ts';
@@ -11,6 +12,16 @@ export interface Registration {
   readonly lastProbe: ProbeReport | null;
   /** How it is leaving, null when it is not. */
   readonly drain: Drain | null;
+}
+
+/** What the admin API needs of names that stand for several workers. */
+export interface NamesAdmin {
+  /** False when it is known. */
+  add(pool: NamePool): boolean;
+  /** False when it is not known. */
+  remove(id: string): boolean;
+  /** Ids of its workers; undefined when it is not known. */
+  workersOf(id: string): readonly string[] | undefined;
 }
 
 /** What the admin API needs of the fleet. The registry is one. */

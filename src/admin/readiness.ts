@@ -1,3 +1,4 @@
+import type { RunningSource } from '../discovery/source.ts';
 import type { SnapshotSource } from '../workers/snapshot-source.ts';
 
 /**
@@ -9,6 +10,8 @@ export type EndOfRequestSource = 'access_log' | 'stream' | 'age';
 export interface ServiceState {
   /** The service is on its way out. */
   readonly draining: boolean;
+  /** Sources of workers that are read while the service runs. */
+  readonly sources: readonly Pick<RunningSource, 'name' | 'health' | 'problem'>[];
   readonly endOfRequest: EndOfRequestSource;
 }
 
@@ -31,5 +34,11 @@ export function readinessJson(fleet: SnapshotSource, state: ServiceState) {
     healthy_workers: workers.filter((worker) => worker.status === 'ready').length,
     total_workers: workers.length,
     end_of_request_source: state.endOfRequest,
+    ...(state.sources.length === 0 ? {} : { worker_sources: state.sources.map(sourceJson) }),
   };
+}
+
+/** A source that cannot be read is told, but takes no traffic away: what it said last holds. */
+function sourceJson({ name, health, problem }: ServiceState['sources'][number]) {
+  return { source: name, status: health, ...(problem === null ? {} : { problem }) };
 }

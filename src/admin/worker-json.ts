@@ -53,6 +53,12 @@ export function engineJson(id: string, ranks: readonly Registration[]) {
   };
 }
 
+/** A name that stands for several workers as `GET /workers/{id}` shows it: ready when one of them is. */
+export function poolJson(id: string, found: readonly Registration[]) {
+  const ready = found.some(({ worker }) => worker.status === 'ready');
+  return { id, url: id, status: ready ? 'ready' : 'pending', is_healthy: ready, workers: found.map(workerJson) };
+}
+
 function probeJson(probe: NonNullable<Registration['lastProbe']>) {
   return {
     at: new Date(probe.at).toISOString(),

@@ -1,18 +1,24 @@
 import type { Context } from 'hono';
+import { isPoolUrl, readDeclaration } from '../discovery/dns/name-pool.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { DrainOutcome } from '../workers/fleet-changes.ts';
 import { parseWorkerSpec, patchWorkerSpec, type SpecResult } from '../workers/worker-spec.ts';
 import { rankProblem, schemeProblem, type WorkerScheme } from '../workers/worker-url.ts';
 import { errorResponse } from './error-response.ts';
-import type { FleetAdmin, Registration } from './fleet-admin.ts';
+import type { FleetAdmin, NamesAdmin, Registration } from './fleet-admin.ts';
 import { readJsonBody } from './json-body.ts';
 import type { AdminEnv, Route } from './route.ts';
-import { engineJson, workerJson, workerStats } from './worker-json.ts';
+import { engineJson, poolJson, workerJson, workerStats } from './worker-json.ts';
 
 type AdminContext = Context<AdminEnv>;
 
 /** Routes of `/workers` (interface 9). Changes are accepted at once and take effect as the registry can. */
-export function workerRoutes(fleet: FleetAdmin, log: Log, schemes: ReadonlySet<WorkerScheme>): readonly Route[] {
+export function workerRoutes(
+  fleet: FleetAdmin,
+  names: NamesAdmin,
+  log: Log,
+  schemes: ReadonlySet<WorkerScheme>,
+): readonly Route[] {
   const changed = (c: AdminContext, id: string, message: string): Response => {
     log.info(`worker: ${message}`, { worker: id, actor: c.get('caller')?.id ?? 'anyone' });
     return accepted(id, message);
@@ -28,6 +34,14 @@ export function workerRoutes(fleet: FleetAdmin, log: Log, schemes: ReadonlySet<W
     const id = idOf(c);
     const registration = fleet.instance(id);
     if (registration !== undefined) return Response.json(workerJson(registration));
+    const found = names.workersOf(id);
+    if (found !== undefined)
+      return Response.json(
+        poolJson(
+          id,
+          found.flatMap((each) => fleet.named(each)),
+        ),
+      );
     const ranks = fleet.named(id);
     return ranks.length === 0 ? unknown(id) : Response.json(engineJson(id, ranks));
   };
@@ -35,8 +49,13 @@ export function workerRoutes(fleet: FleetAdmin, log: Log, schemes: ReadonlySet<W
   const add = async (c: AdminContext): Promise<Response> => {
     const body = await readJsonBody(c.req.raw);
     if (!body.ok) return body.response;
-    const parsed = parseWorkerSpec(body.value);
-    if (!parsed.ok) return invalid(parsed);
+    const parsed = readDeclaration(body.value);
+    if (parsed.kind === 'wrong') return invalid(parsed);
+    if (parsed.kind === 'pool') {
+      const { id } = parsed.pool;
+      if (names.add(parsed.pool)) return changed(c, id, 'Workers are being added');
+      return errorResponse('worker_already_exists', `Worker ${id} is registered`);
+    }
     const problem = rankProblem(parsed.spec.url, fleet.dpAware) ?? schemeProblem(parsed.spec.url, schemes);
     if (problem !== null) return errorResponse('bad_request', problem);
     const { kind, worker } = fleet.add(parsed.spec, 'api');
@@ -50,6 +69,7 @@ export function workerRoutes(fleet: FleetAdmin, log: Log, schemes: ReadonlySet<W
 
   const replace = async (c: AdminContext): Promise<Response> => {
     const id = idOf(c);
+    if (names.workersOf(id) !== undefined) return unchangeable(id);
     if (fleet.named(id).length === 0) return unknown(id);
     const body = await readJsonBody(c.req.raw);
     if (!body.ok) return body.response;
@@ -64,6 +84,7 @@ export function workerRoutes(fleet: FleetAdmin, log: Log, schemes: ReadonlySet<W
     const id = idOf(c);
     const body = await readJsonBody(c.req.raw);
     if (!body.ok) return body.response;
+    if (names.workersOf(id) !== undefined) return unchangeable(id);
     const named = fleet.named(id);
     if (named.length === 0) return unknown(id);
     if (isLeaving(named)) return removing(id);
@@ -78,6 +99,7 @@ export function workerRoutes(fleet: FleetAdmin, log: Log, schemes: ReadonlySet<W
 
   const remove = (c: AdminContext): Response => {
     const id = idOf(c);
+    if (names.remove(id)) return changed(c, id, 'Workers are being removed');
     return fleet.remove(id) === 'unknown' ? unknown(id) : changed(c, id, 'Worker is being removed');
   };
 
@@ -86,8 +108,14 @@ export function workerRoutes(fleet: FleetAdmin, log: Log, schemes: ReadonlySet<W
     if (outcome === 'removing') return removing(id);
     return changed(c, id, message);
   };
-  const drain = (c: AdminContext) => drained(c, idOf(c), fleet.drain(idOf(c)), 'Worker is draining');
-  const undrain = (c: AdminContext) => drained(c, idOf(c), fleet.undrain(idOf(c)), 'Worker takes new keys again');
+  const drain = (c: AdminContext) => {
+    if (isPoolUrl(idOf(c))) return unchangeable(idOf(c));
+    return drained(c, idOf(c), fleet.drain(idOf(c)), 'Worker is draining');
+  };
+  const undrain = (c: AdminContext) => {
+    if (isPoolUrl(idOf(c))) return unchangeable(idOf(c));
+    return drained(c, idOf(c), fleet.undrain(idOf(c)), 'Worker takes new keys again');
+  };
 
   return [
     { method: 'GET', path: '/workers', access: 'user', handle: list },
@@ -131,6 +159,14 @@ function unknown(id: string): Response {
   return errorResponse('worker_not_found', `No worker has the id ${JSON.stringify(id)}`);
 }
 
-function invalid({ issues }: Extract<SpecResult, { ok: false }>): Response {
+/** Its workers come and go with the answers of DNS. */
+function unchangeable(id: string): Response {
+  return errorResponse(
+    'bad_request',
+    `${id} stands for several workers: remove it and add it again, or name one of them`,
+  );
+}
+
+function invalid({ issues }: Pick<Extract<SpecResult, { ok: false }>, 'issues'>): Response {
   return errorResponse('bad_request', issues.map(({ message }) => message).join('; '));
 }

@@ -7,13 +7,6 @@ import { TABLE } from './settings-table.ts';
 
 /** A value for each later setting that would turn something on. */
 const REFUSED: readonly string[] = [
-  '--service-discovery',
-  '--service-discovery-namespace ns',
-  '--service-discovery-port 8080',
-  '--selector a=b',
-  '--prefill-selector a=b',
-  '--decode-selector a=b',
-  '--model-id-from namespace',
   '--pin-claim-timeout-ms 10',
   '--tenant-header x-tenant',
   '--pin-key-hmac-file f',

@@ -1,4 +1,5 @@
 import type { DerivedSettings } from './derived-settings.ts';
+import { discoveryProblems, findsWorkers } from './discovery-checks.ts';
 import type { Given } from './given.ts';
 import { flagName } from './setting.ts';
 import { type AnyKey, type SettingValues, settingOf } from './settings-table.ts';
@@ -42,8 +43,9 @@ export function crossCheck(input: CrossInput): void {
     const at = input.ofPolicy.get('evictionInterval')?.name ?? name('evictionInterval');
     problems.push(`${at} 0: policy cache_aware needs an interval above 0`);
   }
-  // With no worker at all, or with a file, others are still to come (decisions 19).
-  if (values.policy === 'power_of_two' && values.workerUrls.length === 1 && values.config === null) {
+  problems.push(...discoveryProblems(values, anyValue('pdDisaggregation') === true, name));
+  // With no worker at all, or with a source of workers, others are still to come (decisions 19).
+  if (values.policy === 'power_of_two' && values.workerUrls.length === 1 && !findsWorkers(values)) {
     problems.push(`${name('policy')} power_of_two: needs at least two workers, and there is one`);
   }
   if (anyValue('cacheIndex') === 'hash' && (anyValue('cacheBoundaries') as readonly number[]).length === 0) {

@@ -11,6 +11,8 @@ export interface DerivedSettings {
   readonly policyAssignmentMode: AssignmentMode | null;
   /** Seconds between sweeps of the policy itself; `evictionInterval` is that of the override (decisions 16). */
   readonly policyEvictionInterval: number;
+  /** Pods whose probes keep failing are forgotten, as SMG does under discovery, which finds them again. */
+  readonly removeUnhealthyPods: boolean;
 }
 
 /** `ofPolicy` holds what the policy object of the config file says for the policy alone. */
@@ -32,5 +34,6 @@ export function derive(
       : SOURCES_OF_ORDER[values.routingKeyOrder],
     policyAssignmentMode: mode === undefined ? values.assignmentMode : (mode as AssignmentMode | null),
     policyEvictionInterval: typeof interval === 'number' ? interval : values.evictionInterval,
+    removeUnhealthyPods: values.serviceDiscovery && !given.has('removeUnhealthyWorkers'),
   };
 }

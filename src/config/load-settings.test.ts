@@ -44,7 +44,12 @@ describe('interface 3 precedence', () => {
 
     expect(Object.isFrozen(settings)).toBe(true);
     expect(Object.keys(settings).sort()).toEqual(
-      [...available.map(([key]) => key), 'policyAssignmentMode', 'policyEvictionInterval'].sort(),
+      [
+        ...available.map(([key]) => key),
+        'policyAssignmentMode',
+        'policyEvictionInterval',
+        'removeUnhealthyPods',
+      ].sort(),
     );
   });
 });
@@ -62,6 +67,13 @@ describe('interface 3, policies 7, decisions 12, 16, 17, 31, 43 defaults', () =>
     ['maxPins', 1_000_000],
     ['pinInflightCap', 2],
     ['implicitKeys', ['authorization', 'x-forwarded-for', 'cookie']],
+    ['serviceDiscovery', false],
+    ['serviceDiscoveryNamespace', null],
+    ['serviceDiscoveryPort', 80],
+    ['selector', []],
+    ['modelIdFrom', null],
+    ['workersFile', null],
+    ['removeUnhealthyPods', false],
     ['smgCompat', '1.11'],
     ['fallbacks', 2],
     ['destinationHeader', 'auto'],

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Setting } from './setting.ts';
 import { DISAGGREGATION_SETTINGS } from './settings/disaggregation.ts';
+import { DISCOVERY_SETTINGS } from './settings/discovery.ts';
 import { OPERATION_SETTINGS } from './settings/operation.ts';
 import { POLICY_SETTINGS } from './settings/policies.ts';
 import { REQUEST_SETTINGS } from './settings/requests.ts';
@@ -17,6 +18,7 @@ export const SETTINGS = {
   ...POLICY_SETTINGS,
   ...DISAGGREGATION_SETTINGS,
   ...REQUEST_SETTINGS,
+  ...DISCOVERY_SETTINGS,
   ...OPERATION_SETTINGS,
 } as const;
 

@@ -1,5 +1,7 @@
 /** From settings and the config file to the fleet. */
 import type { Loaded, Settings } from '../config/load-settings.ts';
+import type { DnsSource } from '../discovery/dns/dns-source.ts';
+import { readDeclaration } from '../discovery/dns/name-pool.ts';
 import type { Log } from '../telemetry/log.ts';
 import { type BreakerRules, NEVER_OPENS } from '../workers/breaker.ts';
 import type { HealthSettings } from '../workers/health-settings.ts';
@@ -7,14 +9,14 @@ import type { LoadMonitorOptions } from '../workers/load/load-monitor.ts';
 import type { OverloadRule } from '../workers/load/overload.ts';
 import type { Registry } from '../workers/registry.ts';
 import type { RegistryOptions } from '../workers/registry-options.ts';
-import { parseWorkerSpec, type WorkerSpec } from '../workers/worker-spec.ts';
+import type { WorkerSpec } from '../workers/worker-spec.ts';
 import { schemeProblem, type WorkerScheme } from '../workers/worker-url.ts';
 
 export function registryOptionsOf(settings: Settings): RegistryOptions {
   return {
     drainSettleMs: settings.drainSettleSecs * 1000,
     drainDeadlineMs: settings.drainDeadlineSecs * 1000,
-    removeFailed: settings.removeUnhealthyWorkers,
+    removeFailed: settings.removeUnhealthyWorkers || (settings.removeUnhealthyPods && 'kubernetes'),
     breaker: breakerRulesOf(settings),
     dpAware: settings.dpAware,
   };
@@ -61,28 +63,38 @@ function breakerRulesOf(settings: Settings): BreakerRules {
   };
 }
 
+/** Where declared workers go: a name that stands for several to those who look it up. */
+export interface DeclaredFleet {
+  readonly registry: Registry;
+  readonly names: Pick<DnsSource, 'replace'>;
+}
+
 /**
  * Makes the workers of the flags and of the config file what `loaded` says. Those of the admin API stay.
  *
  * @param schemes those that Envoy is configured for; a reload that brings a worker of another one leaves it out
  */
-export function applyWorkers(registry: Registry, loaded: Loaded, schemes: ReadonlySet<WorkerScheme>, log: Log): void {
+export function applyWorkers(fleet: DeclaredFleet, loaded: Loaded, schemes: ReadonlySet<WorkerScheme>, log: Log): void {
   const known = ({ url }: WorkerSpec): boolean => {
     const problem = schemeProblem(url, schemes);
     if (problem !== null) log.error('a worker is left out', { worker: url.id, reason: problem });
     return problem === null;
   };
-  tell(registry, 'flags', specsOf(loaded.settings.workerUrls.map((url) => ({ url }))).filter(known), log);
-  tell(registry, 'file', specsOf(loaded.workers.map((worker) => worker.value)).filter(known), log);
-}
-
-function tell(registry: Registry, source: 'flags' | 'file', specs: readonly WorkerSpec[], log: Log): void {
-  const { conflicts } = registry.replaceSource(source, specs);
-  for (const worker of conflicts)
-    log.warn('a worker is declared twice; the first declaration holds', { worker, source });
-}
-
-/** The settings were loaded with the workers checked, so that none is refused here. */
-function specsOf(declared: readonly unknown[]): readonly WorkerSpec[] {
-  return declared.map(parseWorkerSpec).flatMap((result) => (result.ok ? [result.spec] : []));
+  const tell = (source: 'flags' | 'file', inputs: readonly unknown[]): void => {
+    // The settings were loaded with the workers checked, so that none is wrong here.
+    const read = inputs.map(readDeclaration);
+    const specs = read.flatMap((each) => (each.kind === 'worker' && known(each.spec) ? [each.spec] : []));
+    const pools = read.flatMap((each) => (each.kind === 'pool' ? [each.pool] : []));
+    const { conflicts } = fleet.registry.replaceSource(source, specs);
+    for (const worker of [...conflicts, ...fleet.names.replace(source, pools)])
+      log.warn('a worker is declared twice; the first declaration holds', { worker, source });
+  };
+  tell(
+    'flags',
+    loaded.settings.workerUrls.map((url) => ({ url })),
+  );
+  tell(
+    'file',
+    loaded.workers.map(({ value }) => value),
+  );
 }

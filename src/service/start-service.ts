@@ -36,6 +36,8 @@ import { InFlightLedger } from '../workers/in-flight-ledger.ts';
 import { LoadMonitor } from '../workers/load/load-monitor.ts';
 import { Registry } from '../workers/registry.ts';
 import { countedCalls, serviceOf } from './counted-calls.ts';
+import { discoveryObserver } from './discovery-observer.ts';
+import { beginDiscovery, discoveryOf } from './discovery-of.ts';
 import { Housekeeping, type HousekeepingIntervals } from './housekeeping.ts';
 import { accessLogObserver, extAuthzObserver, extProcObserver, fleetObserver, loadObserver } from './observers.ts';
 import { gatewayPolicyOf, pickerConfigOf } from './picker-config.ts';
@@ -43,6 +45,7 @@ import { bindPolicyMetrics } from './policy-metrics.ts';
 import { receiveLimitBytes } from './receive-limit.ts';
 import { bindServiceMetrics } from './service-metrics.ts';
 import { applyWorkers, healthSettingsOf, loadOptionsOf, registryOptionsOf } from './settings-to-fleet.ts';
+import { settleWhenRead } from './settle.ts';
 import { warnOfSharedAddresses } from './shared-addresses.ts';
 import { schemesOf, upstreamOf } from './upstream-of.ts';
 
@@ -174,6 +177,11 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
     },
   });
 
+  const discovery = discoveryOf(loaded, {
+    sink: registry,
+    observer: discoveryObserver(metrics, log),
+    schemes,
+  });
   let draining = false;
   let effective = settings;
   const processMetrics = startProcessMetrics();
@@ -185,7 +193,12 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
     schemes,
     ask,
     pins,
-    state: () => ({ draining, endOfRequest: ends.logStreams > 0 ? 'access_log' : 'age' }),
+    names: discovery.dns,
+    state: () => ({
+      draining,
+      sources: discovery.sources,
+      endOfRequest: ends.logStreams > 0 ? 'access_log' : 'age',
+    }),
     config: () => publicSettings(effective),
     keys: settings.controlPlaneApiKeys,
     version: options.version,
@@ -199,8 +212,8 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
   bindServiceMetrics({ metrics, ledger, ends, endpoints, transport });
   bindPolicyMetrics(metrics, policies);
 
-  applyWorkers(registry, loaded, schemes, log);
-  registry.markSettled();
+  const fleet = { registry, names: discovery.dns };
+  applyWorkers(fleet, loaded, schemes, log);
   const healthChecker = new HealthChecker(registry, {
     health: healthSettingsOf(settings),
     startupIntervalMs: settings.workerStartupCheckInterval * 1000,
@@ -217,6 +230,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
 
   const closers: (() => Promise<void> | void)[] = [
     () => housekeeping.close(),
+    () => discovery.close(),
     () => healthChecker.close(),
     () => loadMonitor.close(),
     () => registry.close(),
@@ -229,6 +243,8 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
   };
 
   try {
+    await beginDiscovery(discovery);
+    closers.push(settleWhenRead(registry, discovery));
     const adminServer = await listenAdmin(admin, settings.adminHost, settings.adminPort);
     closers.push(() => adminServer.close());
     if (settings.prometheusPort !== null) {
@@ -249,7 +265,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
         policies.configure(gatewayPolicyOf(next.settings));
         picker.reconfigure(pickerConfigOf(next.settings, pins, policies));
         housekeeping.configure(intervalsOf(next));
-        applyWorkers(registry, next, schemes, log);
+        applyWorkers(fleet, next, schemes, log);
         loadMonitor.reconsider();
         log.setLevel(next.settings.logLevel);
         metrics.configReloads.cell().value += 1;

@@ -79,6 +79,18 @@ export const LOG_ENTRY_KINDS = ['end', 'periodic', 'attempt', 'unknown_pick', 'n
 /** What a question for the load of a worker came to: no report is an answer in which none stood. */
 export const LOAD_POLL_RESULTS = ['report', 'no_report', 'failed'] as const;
 
+/** Sources that are read while the service runs, and what they meet. */
+export const DISCOVERY_SOURCE_LABELS = ['kubernetes', 'dns', 'workers_file'] as const;
+export const DISCOVERY_EVENT_LABELS = [
+  'added',
+  'modified',
+  'deleted',
+  'bookmark',
+  'listed',
+  'resumed',
+  'expired',
+] as const;
+
 export const WORKER_STATUS_LABELS = ['pending', 'ready', 'not_ready', 'failed', 'draining'] as const;
 
 const store = label('store', ['memory', 'redis']);
@@ -197,6 +209,21 @@ export const OWN_METRICS = {
   edsBehind: gauge('smg_envoy_eds_clients_behind', 'Subscribed Envoys that have not accepted the current version.', []),
 
   workers: gauge('smg_envoy_workers', 'Registered workers by status.', [label('status', WORKER_STATUS_LABELS)]),
+  discoveryEvents: counter(
+    'smg_envoy_discovery_events_total',
+    'What Kubernetes said of pods; listed, resumed and expired are a list, a watch taken up again, and one that could not be.',
+    [label('event', DISCOVERY_EVENT_LABELS)],
+  ),
+  discoveryFailures: counter(
+    'smg_envoy_discovery_failures_total',
+    'Times that a source of workers could not be read; what it said last holds.',
+    [label('source', DISCOVERY_SOURCE_LABELS)],
+  ),
+  discoveryUp: gauge(
+    'smg_envoy_discovery_up',
+    'Whether a source of workers in use can be read: 1, or 0 while what it said last holds, or it was never read.',
+    [label('source', 'operator')],
+  ),
   configReloads: counter('smg_envoy_config_reloads_total', 'Reloads of the configuration file that were applied.', []),
   configReloadFailures: counter(
     'smg_envoy_config_reload_failures_total',

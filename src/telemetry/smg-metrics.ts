@@ -9,6 +9,7 @@ import { KEY_SOURCES, PREFIX_BRANCHES, RING_BRANCHES, STICKY_BRANCHES, TREE_BRAN
 import { POLICY_NAMES } from '../routing/policy-name.ts';
 import { counter, gauge, histogram, label } from './definition.ts';
 import { ENDPOINT_LABELS } from './endpoint-label.ts';
+import { DISCOVERY_SOURCE_LABELS } from './own-metrics.ts';
 
 /** Buckets of SMG's `*_duration_seconds` (policies 8.3). */
 const DURATION_BUCKETS = [
@@ -20,6 +21,7 @@ const WORKER_TYPES = ['regular', 'prefill', 'decode'] as const;
 
 const BREAKER_STATES = ['closed', 'open', 'half_open'] as const;
 
+const discoverySource = label('source', DISCOVERY_SOURCE_LABELS);
 const workerType = label('worker_type', WORKER_TYPES);
 const connectionMode = label('connection_mode', ['http']);
 const routerType = label('router_type', ['http']);
@@ -252,4 +254,21 @@ export const SMG_METRICS = {
     DURATION_BUCKETS,
     [routerType, backendType, connectionMode, model, endpoint],
   ),
+  discoveryRegistrations: counter(
+    'smg_discovery_registrations_total',
+    'Workers that a source has brought; failed: another source declared them before.',
+    [discoverySource, label('result', ['success', 'failed'])],
+  ),
+  discoveryDeregistrations: counter(
+    'smg_discovery_deregistrations_total',
+    'Workers that a source names no more, or as leaving.',
+    [discoverySource, label('reason', ['reconciled'])],
+  ),
+  discoverySyncDuration: histogram(
+    'smg_discovery_sync_duration_seconds',
+    'Duration of making the fleet what a source says, in seconds, where that changed anything.',
+    DURATION_BUCKETS,
+    [discoverySource],
+  ),
+  discoveryWorkers: gauge('smg_discovery_workers_discovered', 'Workers that a source names now.', [discoverySource]),
 };

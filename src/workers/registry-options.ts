@@ -1,13 +1,14 @@
 import type { BreakerRules } from './breaker.ts';
 import type { FleetObserver } from './fleet-observer.ts';
+import type { WorkerSource } from './worker.ts';
 
 export interface RegistryOptions {
   /** `--drain-settle-secs`, in milliseconds: longest wait of a removal for requests in flight. */
   readonly drainSettleMs?: number;
   /** `--drain-deadline-secs`, in milliseconds: longest life of pins on a draining worker. */
   readonly drainDeadlineMs?: number;
-  /** `--remove-unhealthy-workers`. */
-  readonly removeFailed?: boolean;
+  /** `--remove-unhealthy-workers`; a source: only of its workers, which it brings back. */
+  readonly removeFailed?: boolean | WorkerSource;
   readonly observer?: FleetObserver;
   /** `--cb-*` */
   readonly breaker?: BreakerRules;

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { A, B, setUpRegistry, specOf } from '../../test/support/registry-bench.ts';
+import type { RegistryOptions } from './registry-options.ts';
 import type { SourcedWorker, SourceState } from './sourced-worker.ts';
 
 beforeEach(() => {
@@ -9,8 +10,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function setUp() {
-  const bench = setUpRegistry();
+function setUp(options: RegistryOptions = {}) {
+  const bench = setUpRegistry(options);
   const { registry, instance, probe } = bench;
   const named = (id: string, state: SourceState = 'up', incarnation = 'one'): SourcedWorker => ({
     spec: specOf(id),
@@ -139,5 +140,19 @@ describe('a source that tells how its workers do', () => {
     registry.modelsAnswered(instance(A), ['llama', 'team']);
 
     expect(worker(A).models).toEqual(['team', 'llama']);
+  });
+
+  it('forgets a worker whose probes keep failing where its source brings it back, and no other', () => {
+    const { registry, named, tell, probe, ready } = setUp({ removeFailed: 'kubernetes' });
+    registry.replaceSource('flags', [specOf(B)]);
+    tell(named(A));
+    for (const id of [A, B]) {
+      ready(id);
+      probe(id, '-'.repeat(12));
+    }
+
+    expect(registry.current.workers).toMatchObject([{ id: B, status: 'failed' }]);
+    tell(named(A));
+    expect(registry.current.byId(A)?.status).toBe('pending');
   });
 });

@@ -23,7 +23,7 @@ import type { WorkerSpec } from './worker-spec.ts';
  * Order is registration order; replacing a worker moves it to the end, updating leaves it in place (policies 2.4).
  */
 export class Registry implements JudgedSource {
-  readonly #removeFailed: boolean;
+  readonly #removeFailed: boolean | WorkerSource;
   readonly #observer: FleetObserver;
   readonly #breakerRules: BreakerRules;
   readonly dpAware: boolean;
@@ -197,7 +197,8 @@ export class Registry implements JudgedSource {
     this.#observer.probed(instance.worker, report.ok);
     const changed = this.#refresh(instance);
     this.#judge();
-    if (instance.health.status === 'failed' && this.#removeFailed) this.#forget(instance);
+    const forgets = this.#removeFailed === true || this.#removeFailed === instance.source;
+    if (forgets && instance.health.status === 'failed') this.#forget(instance);
     else if (!changed) return;
     this.#publish();
   }

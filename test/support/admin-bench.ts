@@ -3,6 +3,7 @@ import { type AdminParts, createAdminApp } from '../../src/admin/admin-app.ts';
 import { bindFleetMetrics } from '../../src/admin/fleet-metrics.ts';
 import { type AdminServer, listenAdmin } from '../../src/admin/listen-admin.ts';
 import type { ServiceState } from '../../src/admin/readiness.ts';
+import { DnsSource } from '../../src/discovery/dns/dns-source.ts';
 import { MemoryPinStore } from '../../src/pins/memory-pin-store.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
@@ -10,6 +11,7 @@ import { startProcessMetrics } from '../../src/telemetry/process-metrics.ts';
 import { askWorker } from '../../src/workers/ask-worker.ts';
 import { Registry } from '../../src/workers/registry.ts';
 import type { RegistryOptions } from '../../src/workers/registry-options.ts';
+import { DiscoveryLog } from './discovery-log.ts';
 import { specOf } from './registry-bench.ts';
 
 export interface AdminAnswer {
@@ -23,13 +25,16 @@ export interface AdminAnswer {
 /** An admin API on a loopback port, over a real registry that nothing probes. */
 export class AdminBench {
   readonly registry: Registry;
+  readonly names: DnsSource;
   /** Lines of the log, as JSON. */
   readonly logged: string[] = [];
-  state: ServiceState = { draining: false, endOfRequest: 'access_log' };
+  state: ServiceState = { draining: false, sources: [], endOfRequest: 'access_log' };
   #server: AdminServer | null = null;
 
   constructor(options: RegistryOptions = {}) {
     this.registry = new Registry(options);
+    const lookUp = async () => ['10.0.0.1', '10.0.0.2'];
+    this.names = new DnsSource({ sink: this.registry, observer: new DiscoveryLog(), lookUp });
   }
 
   parts(overrides: Partial<AdminParts> = {}): AdminParts {
@@ -37,6 +42,7 @@ export class AdminBench {
     bindFleetMetrics(metrics, this.registry);
     return {
       fleet: this.registry,
+      names: this.names,
       schemes: new Set(['http']),
       ask: askWorker,
       pins: new MemoryPinStore({ maxPins: 10 }),
@@ -66,6 +72,7 @@ export class AdminBench {
   async close(): Promise<void> {
     await this.#server?.close();
     this.#server = null;
+    this.names.close();
     this.registry.close();
   }
 

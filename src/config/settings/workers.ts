@@ -1,14 +1,14 @@
 import { aliasProblem } from '../model-aliases.ts';
-import { available, later } from '../setting.ts';
-import { bool, choice, int, list, optional, port, TIMER_SECS, text, U32 } from '../setting-types.ts';
-import { filePath, pair, urlPath } from '../text-types.ts';
+import { available } from '../setting.ts';
+import { bool, choice, int, list, optional, TIMER_SECS, text, U32 } from '../setting-types.ts';
+import { filePath, urlPath } from '../text-types.ts';
 
 /** Where workers come from, and how their health is told. Ranges as SMG's, timers within Node's (policies 7). */
 export const WORKER_SETTINGS = {
   workerUrls: available({
     type: list(text('a worker URL', (value) => value !== '', 'url')),
     default: [],
-    help: 'base URLs of workers',
+    help: 'base URLs of workers; dns+http://NAME:PORT for one at every address of a name',
     group: 'Workers',
     reload: 'live',
   }),
@@ -150,61 +150,5 @@ export const WORKER_SETTINGS = {
     reload: 'restart',
     aliases: ['worker-auto-recovery'],
     negations: ['no-remove-unhealthy-workers', 'no-worker-auto-recovery'],
-  }),
-
-  serviceDiscovery: later({
-    type: bool(),
-    default: false,
-    help: 'find workers among Kubernetes pods',
-    group: 'Service discovery',
-    reload: 'restart',
-  }),
-  serviceDiscoveryNamespace: later({
-    type: optional(text('a Kubernetes namespace', (value) => /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(value), 'name')),
-    default: null,
-    help: 'namespace to watch; unset: all',
-    group: 'Service discovery',
-    reload: 'restart',
-  }),
-  serviceDiscoveryPort: later({
-    type: port(),
-    default: 80,
-    help: 'port of found workers',
-    group: 'Service discovery',
-    reload: 'restart',
-  }),
-  selector: later({
-    type: list(pair()),
-    default: [],
-    help: 'labels of worker pods',
-    group: 'Service discovery',
-    reload: 'restart',
-  }),
-  prefillSelector: later({
-    type: list(pair()),
-    default: [],
-    help: 'labels of prefill pods',
-    group: 'Service discovery',
-    reload: 'restart',
-  }),
-  decodeSelector: later({
-    type: list(pair()),
-    default: [],
-    help: 'labels of decode pods',
-    group: 'Service discovery',
-    reload: 'restart',
-  }),
-  modelIdFrom: later({
-    type: optional(
-      text(
-        'namespace, label:KEY or annotation:KEY',
-        (value) => /^(namespace|(label|annotation):\S+)$/.test(value),
-        'source',
-      ),
-    ),
-    default: null,
-    help: 'where the model id of a pod stands',
-    group: 'Service discovery',
-    reload: 'restart',
   }),
 } as const;
