@@ -74,5 +74,7 @@ export const CONTROL_HEADERS = [
   SEND_ONCE_HEADER,
   DECISION_HEADER,
 ] as const;
+/** Tells the sidecar of a decode worker whom to ask for the prefill (decisions 27). */
+export const PREFILLER_HEADER = 'x-prefiller-host-port';
 /** Request headers that name a worker and that no client may set (envoy 6.4). */
-export const CARRIER_HEADERS = [DESTINATION_KEY, 'x-prefill-endpoint', 'x-prefiller-host-port'] as const;
+export const CARRIER_HEADERS = [DESTINATION_KEY, 'x-prefill-endpoint', PREFILLER_HEADER] as const;

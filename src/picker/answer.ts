@@ -45,6 +45,8 @@ export interface PickAnswer {
   readonly decisionHeader: string | null;
   /** The body that the worker gets instead of the client's, null when that one goes on. Only where all of it was read. */
   readonly body: Buffer | null;
+  /** Value of `x-prefiller-host-port`: whom a sidecar beside the worker asks for the prefill; null for nobody. */
+  readonly prefillHeader: string | null;
 }
 
 /** The request is refused with an immediate response in the error envelope (interface 10). */

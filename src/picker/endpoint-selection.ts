@@ -35,7 +35,15 @@ export function placeSelection(
   const trail = newTrail();
   const known = model === '' ? NO_MODEL : model;
   if (worker === undefined) {
-    return { kind: 'refused', reason: 'no_available_workers', leg: 'single', detail: null, policy, model: known, trail };
+    return {
+      kind: 'refused',
+      reason: 'no_available_workers',
+      leg: 'single',
+      detail: null,
+      policy,
+      model: known,
+      trail,
+    };
   }
   const decision: Decision = {
     kind: 'placed',

@@ -1,5 +1,5 @@
 /** Counting of decisions. The series that every request moves are looked up once, here. */
-import type { CacheBranch, Decision, Outcome } from '../routing/decision.ts';
+import type { CacheBranch, Decision, Outcome, Trail } from '../routing/decision.ts';
 import {
   CACHE_INDEX_BRANCHES,
   KEY_PLACES,
@@ -26,9 +26,12 @@ interface PlacedSeries {
   readonly type: string;
   readonly endpoint: EndpointLabel;
   readonly selections: Cell;
+  readonly backend: BackendLabel;
   /** By `streaming`, made when first needed: a series that nothing moves would be exported. */
   readonly requests: Record<StreamingLabel, Cell | null>;
 }
+
+export type BackendLabel = 'regular' | 'pd';
 
 type StreamingLabel = 'true' | 'false' | 'unknown';
 
@@ -49,6 +52,8 @@ export class PickCounters {
   readonly #fromHeaders: HistogramCell;
   readonly #fromBody: HistogramCell;
   #last: PlacedSeries | null = null;
+  /** The same of prefill legs. */
+  #lastPrefill: PlacedSeries | null = null;
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics;
@@ -83,7 +88,63 @@ export class PickCounters {
    * @param streaming whether a streamed answer is asked for; null when that is not known
    */
   outcome(outcome: Outcome, endpoint: EndpointLabel, streaming: boolean | null): void {
-    const trail = outcome.trail;
+    if (outcome.kind === 'placed') {
+      const series = this.#selected(outcome, endpoint);
+      this.#requestsOf(series, streamingLabel(streaming)).value += 1;
+      return;
+    }
+    this.#decided(outcome.trail);
+    const metrics = this.#metrics;
+    const shed = outcome.reason === 'worker_overload_protection_shed';
+    if (shed) metrics.overloadSheds.cell('selection').value += 1;
+    // The name of a model that nobody serves is the client's text, which may not become a series.
+    const model = outcome.reason === 'model_not_found' ? 'other' : outcome.model;
+    const backend = outcome.leg === 'single' ? 'regular' : 'pd';
+    const label = streamingLabel(streaming);
+    metrics.routerRequests.cell('http', backend, 'http', model, endpoint, label).value += 1;
+    // As the real SMG, which takes a shed for the answer of a worker.
+    const error = shed ? 'backend_error' : 'no_workers';
+    metrics.routerRequestErrors.cell('http', backend, 'http', model, endpoint, error).value += 1;
+  }
+
+  /** A prefill failed; `status` is what its client would be told. */
+  prefillFailed(status: number): void {
+    if (status >= 500) this.#metrics.workerErrors.cell('prefill', 'http', errorLabel(status)).value += 1;
+  }
+
+  /** Another pair was chosen for a request whose prefill failed. */
+  prefillRetried(decision: Decision, endpoint: EndpointLabel): void {
+    this.#selected(decision, endpoint);
+    for (const leg of ['prefill', 'decode'] as const) this.#metrics.workerRetries.cell(leg, endpoint).value += 1;
+  }
+
+  /** The last of several tries failed. */
+  prefillGivenUp(endpoint: EndpointLabel): void {
+    for (const leg of ['prefill', 'decode'] as const) {
+      this.#metrics.workerRetriesExhausted.cell(leg, endpoint).value += 1;
+    }
+  }
+
+  /** The client is told that its prefill failed. */
+  prefillRefused(status: number, model: string, endpoint: EndpointLabel): void {
+    const error = status < 500 ? 'validation_error' : errorLabel(status);
+    this.#metrics.routerRequestErrors.cell('http', 'pd', 'http', model, endpoint, error).value += 1;
+  }
+
+  #selected(decision: Decision, endpoint: EndpointLabel): PlacedSeries {
+    const { prefill } = decision;
+    if (prefill !== null) {
+      this.#decided(prefill.trail);
+      this.#lastPrefill = this.#seriesOf(prefill, endpoint, this.#lastPrefill);
+      this.#lastPrefill.selections.value += 1;
+    }
+    this.#decided(decision.trail);
+    this.#last = this.#seriesOf(decision, endpoint, this.#last);
+    this.#last.selections.value += 1;
+    return this.#last;
+  }
+
+  #decided(trail: Trail): void {
     if (trail.stickyBranch !== null) this.#sticky[trail.stickyBranch].value += 1;
     if (trail.ringBranch !== null) this.#ring[trail.ringBranch].value += 1;
     if (trail.prefixBranch !== null) this.#prefix[trail.prefixBranch].value += 1;
@@ -93,22 +154,6 @@ export class PickCounters {
       this.#place[trail.keySource].value += 1;
     }
     if (trail.pastVeto) this.#metrics.overloadFallbacks.cell('selection').value += 1;
-    const metrics = this.#metrics;
-    if (outcome.kind === 'placed') {
-      const series = this.#seriesOf(outcome, endpoint);
-      series.selections.value += 1;
-      this.#requestsOf(series, streamingLabel(streaming)).value += 1;
-    } else {
-      const shed = outcome.reason === 'worker_overload_protection_shed';
-      if (shed) metrics.overloadSheds.cell('selection').value += 1;
-      // The name of a model that nobody serves is the client's text, which may not become a series.
-      const model = outcome.reason === 'model_not_found' ? 'other' : outcome.model;
-      const label = streamingLabel(streaming);
-      metrics.routerRequests.cell('http', 'regular', 'http', model, endpoint, label).value += 1;
-      // As the real SMG, which takes a shed for the answer of a worker.
-      const error = shed ? 'backend_error' : 'no_workers';
-      metrics.routerRequestErrors.cell('http', 'regular', 'http', model, endpoint, error).value += 1;
-    }
   }
 
   /** Only what a tree decided has a ratio, and only that is counted by SMG (policies 8.3). */
@@ -119,8 +164,9 @@ export class PickCounters {
   }
 
   /** Most requests move the series of the one before. */
-  #seriesOf({ model, policy, worker: { type } }: Decision, endpoint: EndpointLabel): PlacedSeries {
-    const last = this.#last;
+  #seriesOf(decision: Decision, endpoint: EndpointLabel, last: PlacedSeries | null): PlacedSeries {
+    const { model, policy, worker } = decision;
+    const { type } = worker;
     if (
       last !== null &&
       last.model === model &&
@@ -130,29 +176,29 @@ export class PickCounters {
     ) {
       return last;
     }
-    const { workerSelections } = this.#metrics;
-    this.#last = {
+    return {
       model,
       policy,
       type,
       endpoint,
-      selections: workerSelections.cell(type, 'http', model, policy),
+      backend: type === 'regular' ? 'regular' : 'pd',
+      selections: this.#metrics.workerSelections.cell(type, 'http', model, policy),
       requests: { true: null, false: null, unknown: null },
     };
-    return this.#last;
   }
 
-  #requestsOf({ requests, model, endpoint }: PlacedSeries, streaming: StreamingLabel): Cell {
+  #requestsOf({ requests, model, endpoint, backend }: PlacedSeries, streaming: StreamingLabel): Cell {
     const known = requests[streaming];
     if (known !== null) return known;
-    const cell = this.#metrics.routerRequests.cell('http', 'regular', 'http', model, endpoint, streaming);
+    const cell = this.#metrics.routerRequests.cell('http', backend, 'http', model, endpoint, streaming);
     requests[streaming] = cell;
     return cell;
   }
 
-  invalid(endpoint: EndpointLabel): void {
-    this.#metrics.routerRequestErrors.cell('http', 'regular', 'http', NO_MODEL, endpoint, 'validation_error').value +=
-      1;
+  /** A request that cannot be read. */
+  invalid(backend: BackendLabel, endpoint: EndpointLabel): void {
+    const { routerRequestErrors } = this.#metrics;
+    routerRequestErrors.cell('http', backend, 'http', NO_MODEL, endpoint, 'validation_error').value += 1;
   }
 
   refused(code: RefusalCode): void {
@@ -166,4 +212,9 @@ export class PickCounters {
   took(seconds: number, body: boolean): void {
     (body ? this.#fromBody : this.#fromHeaders).observe(seconds);
   }
+}
+
+/** Of a failure with a status of 500 and more. */
+function errorLabel(status: number): 'timeout' | 'backend_error' {
+  return status === 504 ? 'timeout' : 'backend_error';
 }

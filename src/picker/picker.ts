@@ -2,7 +2,6 @@
  * One request from its head (and its body, where the decision needs it) to the answer for Envoy: read, decide, commit the
  * pin, take the in-flight count. Every protocol adapter asks this one.
  */
-import type { PinStore } from '../pins/pin-store.ts';
 import { readBody } from '../request/body-fields.ts';
 import { ScannedKeys } from '../request/body-keys.ts';
 import type { BodyKind } from '../request/body-kind.ts';
@@ -10,84 +9,36 @@ import { bodyKindOf, isIdentity } from '../request/body-kind.ts';
 import { promptOf } from '../request/body-prompt.ts';
 import type { Endpoint } from '../request/endpoint.ts';
 import { endpointOf, requestIdPrefix } from '../request/endpoint.ts';
-import type { JsonScan, MemberNames } from '../request/json-scanner.ts';
+import type { JsonScan } from '../request/json-scanner.ts';
 import type { RequestHead } from '../request/request-head.ts';
-import type { RequestIds } from '../request/request-id.ts';
 import { requestIdHeader, requestIdIn } from '../request/request-id.ts';
 import type { RoutingRequest } from '../request/routing-request.ts';
 import { readTargetWorker } from '../request/target-worker.ts';
 import type { Decision, Outcome, Refusal } from '../routing/decision.ts';
+import { bothAllow } from '../routing/eligibility.ts';
 import type { Router } from '../routing/router.ts';
 import { endpointLabel } from '../telemetry/endpoint-label.ts';
-import type { Log } from '../telemetry/log.ts';
 import type { PassReason } from '../telemetry/own-metrics.ts';
-import type { Random } from '../util/random.ts';
-import type { InFlightLedger } from '../workers/in-flight-ledger.ts';
-import type { JudgedSource } from '../workers/snapshot-source.ts';
 import type { Worker } from '../workers/worker.ts';
-import type { Answer, BodyBytes, BodyPlan, PassAnswer, StreamFacts } from './answer.ts';
+import type { Answer, BodyBytes, BodyPlan, PassAnswer, PickAnswer, StreamFacts } from './answer.ts';
 import { contentLength } from './content-length.ts';
 import { logDecision } from './decision-log.ts';
+import { decisionText } from './decision-text.ts';
+import { Decisions } from './decisions.ts';
 import { destinationOf } from './destination.ts';
-import { placeSelection, selectionOf } from './endpoint-selection.ts';
+import { selectionOf } from './endpoint-selection.ts';
 import { fleetFor } from './fleet-for.ts';
-import type { PickCounters } from './pick-counters.ts';
-import type { PickIds } from './pick-ids.ts';
-import type { ErrorStyle } from './refusals.ts';
+import { PairedRequest, type PairedRequestPlan } from './paired-request.ts';
+import type { PickerConfig, PickerParts } from './picker-parts.ts';
+import type { Handoff } from './prefill-dispatch.ts';
 import { badBody, refusalOf, tooLarge } from './refusals.ts';
 import { bodyFor, type ReadableBody } from './worker-body.ts';
-
-/** What a reload may change. Replaced whole. */
-export interface PickerConfig {
-  readonly router: Router;
-  /** What bodies are scanned for. */
-  readonly bodyMembers: MemberNames;
-  readonly maxPayloadBytes: number;
-  /**
-   * Bytes that Envoy keeps of a body in its buffered modes (`--envoy-body-limit`). A larger one may be seen whole, but an
-   * answer that replaces it is never sent on: the request hangs.
-   */
-  readonly bodyEditLimitBytes: number;
-  /** Lower-case names, in order. */
-  readonly requestIdHeaders: readonly string[];
-  /** Null: by stream (decisions 13). */
-  readonly errorStyle: ErrorStyle | null;
-  readonly decisionHeader: boolean;
-  /** Requests may name their endpoints by the header of the gateways' conformance tests (decisions 43). */
-  readonly testEndpointSelection: boolean;
-  /** `retry-after` of a request that is shed: the time to the next load reports, in whole seconds (sticky-sessions 7.2). */
-  readonly shedRetryAfterSecs: number;
-  /** Further names of models, each with the model it stands for (policies 2.4). */
-  readonly modelAliases: ReadonlyMap<string, string>;
-  /** Attempts after the first that Envoy's route makes at most. */
-  readonly routeRetries: number;
-}
-
-export interface PickerParts {
-  readonly fleet: JudgedSource;
-  readonly pins: PinStore;
-  readonly ledger: InFlightLedger;
-  readonly counters: PickCounters;
-  readonly log: Log;
-  readonly pickIds: PickIds;
-  readonly requestIds: RequestIds;
-  readonly random: Random;
-  /** Milliseconds, monotonic. */
-  readonly clock: () => number;
-  /** False for an address that a connected Envoy has not accepted yet: a strict target there would be served by nobody. */
-  readonly envoyKnows: (address: string) => boolean;
-  /** Told of a failure inside a decision; the request goes on without a pick. */
-  readonly onFailure: (error: unknown) => void;
-}
 
 /** What was read of a request. Routing sees no more of it than it needs. */
 interface ReadRequest extends RoutingRequest, ReadableBody {
   /** Whether it asks for a streamed answer; null where its body does not say. */
   readonly streaming: boolean | null;
 }
-
-/** A decision is made anew when another writer's pin came first; a store that never agrees must not loop. */
-const MAX_COMMITS = 3;
 
 const REQUEST_ID = 'x-request-id';
 const PASS: PassAnswer = { kind: 'pass' };
@@ -99,10 +50,12 @@ const MAY_NAME_ALIAS: BodyPlan = { readBody: true, reason: 'model_alias' };
 
 export class Picker {
   readonly #parts: PickerParts;
+  readonly #decisions: Decisions;
   #config: PickerConfig;
 
   constructor(parts: PickerParts, config: PickerConfig) {
     this.#parts = parts;
+    this.#decisions = new Decisions(parts);
     this.#config = config;
   }
 
@@ -120,7 +73,7 @@ export class Picker {
   plan(head: RequestHead): BodyPlan {
     const kind = bodyKindOf(head);
     if (kind === 'none' || kind === 'tunnel') return NO_BODY;
-    if (this.#selectionOf(head) !== null) return HEADERS_SUFFICE;
+    if (this.#config.testEndpointSelection && selectionOf(head) !== null) return HEADERS_SUFFICE;
     const endpoint = endpointOf(head.path);
     if (kind === 'opaque' || !endpoint.isJson) return NOT_JSON;
     if (contentLength(head) > this.#config.maxPayloadBytes) return HEADERS_SUFFICE;
@@ -177,7 +130,8 @@ export class Picker {
     let streaming: boolean | null = null;
     let canonicalModel: string | null = null;
     // Until the body says more: the model that nobody needs to name.
-    let model = fleetFor(head, this.#parts.fleet.current).soleModel;
+    const { soleModel, disaggregated } = fleetFor(head, this.#parts.fleet.current);
+    let model = soleModel;
     if (body !== null && this.#isReadable(head, body, endpoint)) {
       const fields = readBody(body.bytes, body.complete, endpoint, config.bodyMembers);
       if (fields.kind === 'error') {
@@ -189,9 +143,10 @@ export class Picker {
     }
     const whole = body?.complete ? members : null;
     const bodyKeys = members === null ? null : new ScannedKeys(endpoint.kind, members, rid);
-    const prompt = promptOf(head, endpoint.kind, members);
+    // SMG does not look at the token hint of a request that is split (policies 4.5).
+    const prompt = promptOf(disaggregated ? null : head, endpoint.kind, members);
     const request = { head, model, bodyKeys, prompt, streaming, whole, canonicalModel };
-    return this.#place(request, facts, requestIdToSet, now, 1);
+    return this.#place(request, facts, requestIdToSet, now);
   }
 
   /** The id to write into the request, null when it stands in `x-request-id` already (sticky-sessions 1.7). */
@@ -219,47 +174,26 @@ export class Picker {
     facts: StreamFacts,
     requestIdToSet: string | null,
     now: number,
-    commits: number,
   ): Answer | Promise<Answer> {
-    const { fleet, pins } = this.#parts;
-    const outcome = this.#strictlyKnown(this.#decide(request, facts, now));
-    if (outcome.kind === 'refused') {
-      if (facts.subset === null && this.#isPremature(outcome, request.head)) return this.#pass('not_settled');
-      this.#parts.counters.outcome(outcome, endpointLabel(request.head.path), request.streaming);
-      this.#parts.counters.refused(outcome.reason);
-      const style = this.#config.errorStyle ?? (facts.endpointPicker ? 'epp' : 'smg');
-      return refusalOf(outcome, style, requestIdOf(request.head, requestIdToSet), this.#config.shedRetryAfterSecs);
-    }
-    const write = outcome.write;
-    if (write === null) return this.#placed(outcome, request, facts, requestIdToSet, now);
-    const held = pins.put(write.key, write.candidates, write.expectedVersion, now);
-    if (!(held instanceof Promise)) {
-      if (commits === MAX_COMMITS || sameCandidates(held.candidates, write.candidates)) {
-        return this.#placed(outcome, request, facts, requestIdToSet, now);
-      }
-      return this.#place(request, facts, requestIdToSet, now, commits + 1);
-    }
-    return held.then((pin) => {
-      // The fleet may have changed while the store was asked (field-lessons R25).
-      const holds =
-        sameCandidates(pin.candidates, write.candidates) && fleet.current.byId(outcome.worker.id)?.keepsPins === true;
-      return commits === MAX_COMMITS || holds
-        ? this.#placed(outcome, request, facts, requestIdToSet, now)
-        : this.#place(request, facts, requestIdToSet, now, commits + 1);
-    });
+    const outcome = this.#decisions.settle(request, this.#config, facts.subset, now);
+    return outcome instanceof Promise
+      ? outcome.then((late) => this.#answer(late, request, facts, requestIdToSet, now))
+      : this.#answer(outcome, request, facts, requestIdToSet, now);
   }
 
-  #decide(request: ReadRequest, { subset }: StreamFacts, now: number): Outcome {
-    const { random } = this.#parts;
-    const { router } = this.#config;
-    const fleet = fleetFor(request.head, this.#parts.fleet.current);
-    const selection = this.#selectionOf(request.head);
-    if (selection === null) return router.decide(request, fleet, now, random, subset);
-    return placeSelection(selection, fleet, router.policies.standard.name, request.model);
-  }
-
-  #selectionOf(head: RequestHead): readonly string[] | null {
-    return this.#config.testEndpointSelection ? selectionOf(head) : null;
+  #answer(
+    outcome: Outcome,
+    request: ReadRequest,
+    facts: StreamFacts,
+    requestIdToSet: string | null,
+    now: number,
+  ): Answer {
+    if (outcome.kind === 'placed') return this.#placed(outcome, request, facts, requestIdToSet, now);
+    if (facts.subset === null && this.#isPremature(outcome, request.head)) return this.#pass('not_settled');
+    this.#parts.counters.outcome(outcome, endpointLabel(request.head.path), request.streaming);
+    this.#parts.counters.refused(outcome.reason);
+    const style = this.#config.errorStyle ?? (facts.endpointPicker ? 'epp' : 'smg');
+    return refusalOf(outcome, style, requestIdOf(request.head, requestIdToSet), this.#config.shedRetryAfterSecs);
   }
 
   /**
@@ -272,14 +206,6 @@ export class Picker {
     return reason === 'no_available_workers' || fleet.current.workers.length === 0;
   }
 
-  /** A strict target that Envoy does not know would be served by nobody (decisions 25): refused as a miss. */
-  #strictlyKnown(outcome: Outcome): Outcome {
-    if (outcome.kind !== 'placed' || !outcome.strict || this.#parts.envoyKnows(outcome.worker.address)) return outcome;
-    outcome.trail.ringBranch = 'target_worker_miss';
-    const { policy, model, trail } = outcome;
-    return { kind: 'refused', reason: 'no_available_workers', leg: 'single', detail: null, policy, model, trail };
-  }
-
   #placed(
     decision: Decision,
     request: ReadRequest,
@@ -289,6 +215,10 @@ export class Picker {
   ): Answer {
     const pickId = this.#parts.pickIds.make();
     const endpoint = endpointLabel(request.head.path);
+    this.#parts.counters.outcome(decision, endpoint, request.streaming);
+    logDecision(this.#parts.log, pickId, decision);
+    if (decision.prefill !== null)
+      return this.#pair(decision, decision.prefill, request, facts, requestIdToSet, pickId);
     this.#parts.ledger.open({
       pickId,
       worker: decision.worker,
@@ -298,33 +228,94 @@ export class Picker {
       endpoint,
       now,
       periodicLogMs: facts.periodicLogMs,
+      companion: null,
     });
-    this.#parts.counters.outcome(decision, endpoint, request.streaming);
-    logDecision(this.#parts.log, pickId, decision);
     const body = this.#bodyFor(decision.worker, request, facts);
+    return this.#picked(decision, body, null, facts, requestIdToSet, pickId);
+  }
+
+  #picked(
+    decision: Decision,
+    body: Buffer | null,
+    handoff: Handoff | null,
+    facts: StreamFacts,
+    requestIdToSet: string | null,
+    pickId: string,
+  ): PickAnswer {
     // Where the rank cannot be written, the engine chooses one itself.
     const rank = body === null ? null : decision.worker.rank;
+    const once = handoff?.once === true;
     return {
       kind: 'pick',
       pickId,
-      destination: destinationOf(decision),
+      destination: once ? decision.worker.address : destinationOf(decision),
       strict: decision.strict,
-      maxRetries: this.#maxRetries(decision, rank, facts),
+      maxRetries: once ? 0 : this.#maxRetries(decision, rank, facts),
       rank,
       requestId: requestIdToSet,
       decisionHeader: this.#config.decisionHeader ? decisionText(decision) : null,
       body,
+      prefillHeader: handoff === null ? null : handoff.prefillHeader,
     };
   }
 
-  /** Null where the client's own body goes on. In full duplex the service holds bodies itself, up to its own limit. */
-  #bodyFor({ rank }: Worker, request: ReadRequest, facts: StreamFacts): Buffer | null {
-    const mostBytes = facts.endpointPicker ? Number.POSITIVE_INFINITY : this.#config.bodyEditLimitBytes;
-    const body = facts.editsBody ? bodyFor(request, rank, mostBytes) : null;
-    const result = body !== null ? 'done' : facts.editsBody ? 'not_whole' : 'read_only';
+  /** The request goes to two workers (decisions 27). */
+  #pair(
+    decision: Decision,
+    prefill: Decision,
+    request: ReadRequest,
+    facts: StreamFacts,
+    requestIdToSet: string | null,
+    pickId: string,
+  ): Answer {
+    const { head, whole, canonicalModel } = request;
+    const requestId = requestIdOf(head, requestIdToSet);
+    const endpoint = endpointLabel(head.path);
+    const { counters, clock } = this.#parts;
+    const plan: PairedRequestPlan = {
+      pickId,
+      endpoint,
+      periodicLogMs: facts.periodicLogMs,
+      order: {
+        head,
+        endpoint: endpointOf(head.path).kind,
+        body: whole,
+        mostBodyBytes: this.#mostBodyBytes(facts),
+        model: canonicalModel,
+        requestId,
+      },
+      retry: this.#config.prefillRetry,
+      again: (eligible) => this.#decisions.settle(request, this.#config, bothAllow(facts.subset, eligible), clock()),
+      placed: (placed, handoff) => {
+        this.#countEdits(placed.worker, handoff.body, request, facts);
+        return this.#picked(placed, handoff.body, handoff, facts, requestIdToSet, pickId);
+      },
+      refused: ({ status, code, message }) => {
+        counters.prefillRefused(status, decision.model, endpoint);
+        counters.refused(code);
+        return { kind: 'refusal', status, code, message, retryAfterSecs: null, requestId };
+      },
+    };
+    return PairedRequest.begin(this.#parts, plan, decision, prefill);
+  }
+
+  /** Null where the client's own body goes on. */
+  #bodyFor(worker: Worker, request: ReadRequest, facts: StreamFacts): Buffer | null {
+    const body = facts.editsBody ? bodyFor(request, worker.rank, this.#mostBodyBytes(facts)) : null;
+    this.#countEdits(worker, body, request, facts);
+    return body;
+  }
+
+  /** Longest body that can be handed on. In full duplex the service holds bodies itself, up to its own limit. */
+  #mostBodyBytes({ editsBody, endpointPicker }: StreamFacts): number {
+    if (!editsBody) return 0;
+    return endpointPicker ? Number.POSITIVE_INFINITY : this.#config.bodyEditLimitBytes;
+  }
+
+  #countEdits({ rank }: Worker, body: Buffer | null, request: ReadRequest, { editsBody }: StreamFacts): void {
+    const result = body !== null ? 'done' : editsBody ? 'not_whole' : 'read_only';
     if (request.canonicalModel !== null) this.#parts.counters.bodyEdit('model', result);
     if (rank !== null) this.#parts.counters.bodyEdit('data_parallel_rank', result);
-    return body;
   }
 
   /** What Envoy draws after the list may stand outside the subset, or be an engine that lacks the rank in the body. */
@@ -336,7 +327,8 @@ export class Picker {
   }
 
   #refuseInvalid<A extends Answer & { kind: 'refusal' }>(head: RequestHead, answer: A): A {
-    this.#parts.counters.invalid(endpointLabel(head.path));
+    const backend = this.#parts.fleet.current.disaggregated ? 'pd' : 'regular';
+    this.#parts.counters.invalid(backend, endpointLabel(head.path));
     this.#parts.counters.refused(answer.code);
     return answer;
   }
@@ -355,13 +347,4 @@ export class Picker {
 /** @param toSet of `#requestIdToSet` */
 function requestIdOf(head: RequestHead, toSet: string | null): string {
   return toSet ?? requestIdIn(head, REQUEST_ID);
-}
-
-function sameCandidates(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a[0] === b[0] && a[1] === b[1];
-}
-
-function decisionText({ trail, policy }: Decision): string {
-  const branch = trail.stickyBranch ?? trail.ringBranch ?? 'policy';
-  return `branch=${branch}; source=${trail.keySource ?? 'none'}; policy=${policy}`;
 }

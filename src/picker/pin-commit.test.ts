@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { PickerBench, urlOf } from '../../test/support/picker-bench.ts';
 import type { MemoryPinStore } from '../pins/memory-pin-store.ts';
@@ -100,7 +101,7 @@ describe('a store that has to be asked', () => {
     bench.down(1);
 
     store.settle();
-    await Promise.resolve();
+    await setImmediate();
     store.settle();
 
     const placed = await answer;

@@ -87,11 +87,12 @@ export class RequestEnds {
       metrics.workerRetries.cell(entry.worker.type, endpoint).value += end.attempts - 1;
       if (end.retriesUsedUp) metrics.workerRetriesExhausted.cell(entry.worker.type, endpoint).value += 1;
     }
-    metrics.requestDuration.cell('http', 'regular', 'http', entry.model, endpoint).observe(end.durationMs / 1000);
+    const backend = entry.worker.type === 'regular' ? 'regular' : 'pd';
+    metrics.requestDuration.cell('http', backend, 'http', entry.model, endpoint).observe(end.durationMs / 1000);
     const error = errorOf(end);
     if (error === null) return;
     metrics.workerErrors.cell(entry.worker.type, 'http', error).value += 1;
-    metrics.routerRequestErrors.cell('http', 'regular', 'http', entry.model, endpoint, error).value += 1;
+    metrics.routerRequestErrors.cell('http', backend, 'http', entry.model, endpoint, error).value += 1;
   }
 }
 

@@ -1,6 +1,6 @@
 /** From settings to what the picker decides by. Made anew when a reload changes one of them. */
 import type { Settings } from '../config/load-settings.ts';
-import type { PickerConfig } from '../picker/picker.ts';
+import type { PickerConfig } from '../picker/picker-parts.ts';
 import type { PinStore } from '../pins/pin-store.ts';
 import type { AssignmentMode } from '../routing/assignment.ts';
 import { bodyMembersFor, keySources } from '../routing/key-sources.ts';
@@ -34,6 +34,13 @@ export function pickerConfigOf(settings: Settings, pins: PinStore, policies: Mod
     testEndpointSelection: settings.testEndpointSelection,
     shedRetryAfterSecs: settings.loadMonitorInterval,
     routeRetries: Math.max(0, settings.retryMaxRetries - 1),
+    prefillRetry: {
+      mostTries: settings.disableRetries ? 1 : settings.retryMaxRetries,
+      initialMs: settings.retryInitialBackoffMs,
+      maxMs: settings.retryMaxBackoffMs,
+      multiplier: settings.retryBackoffMultiplier,
+      jitter: settings.retryJitterFactor,
+    },
     modelAliases: new Map(settings.modelAlias.map(aliasAndModel)),
   };
 }

@@ -120,6 +120,8 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
       clock,
       envoyKnows: (address) => endpoints.acknowledged(address),
       onFailure,
+      dispatch: { start: () => ({ kind: 'handoff', body: null, prefillHeader: null, once: false }) },
+      attempted: (workerId, outcome) => registry.attempted(workerId, outcome),
     },
     pickerConfigOf(settings, pins, policies),
   );

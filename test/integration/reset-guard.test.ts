@@ -29,7 +29,6 @@ class WantedWorker implements StreamPicker {
     this.ports = ports;
   }
 
-
   plan(head: RequestHead): BodyPlan {
     return head.method === 'POST'
       ? { readBody: true, reason: 'routing_key_override' }
@@ -50,6 +49,7 @@ class WantedWorker implements StreamPicker {
       requestId: null,
       decisionHeader: null,
       body: null,
+      prefillHeader: null,
     };
   }
 

@@ -3,8 +3,10 @@ import type { PickAnswer, RefusalAnswer, StreamFacts } from '../../src/picker/an
 import { BreakerFeed } from '../../src/picker/breaker-feed.ts';
 import { PickCounters } from '../../src/picker/pick-counters.ts';
 import { PickIds } from '../../src/picker/pick-ids.ts';
-import { Picker, type PickerConfig } from '../../src/picker/picker.ts';
+import { Picker } from '../../src/picker/picker.ts';
+import type { PickerConfig } from '../../src/picker/picker-parts.ts';
 import { PinFollower } from '../../src/picker/pin-follower.ts';
+import type { PrefillDispatch } from '../../src/picker/prefill-dispatch.ts';
 import type { RequestEnd } from '../../src/picker/request-end.ts';
 import { RequestEnds } from '../../src/picker/request-ends.ts';
 import { ServedFeedback } from '../../src/picker/served-feedback.ts';
@@ -14,6 +16,7 @@ import { RequestIds } from '../../src/request/request-id.ts';
 import type { AssignmentMode } from '../../src/routing/assignment.ts';
 import { bodyMembersFor } from '../../src/routing/key-sources.ts';
 import type { ModelPolicies } from '../../src/routing/model-policies.ts';
+import { PairRouter } from '../../src/routing/pairing/pair-router.ts';
 import type { PolicyName } from '../../src/routing/policy-name.ts';
 import { createRouter, type Router, type RouterOptions } from '../../src/routing/router.ts';
 import { createLog, type LogLevel } from '../../src/telemetry/log.ts';
@@ -23,7 +26,7 @@ import { Registry } from '../../src/workers/registry.ts';
 import type { Worker } from '../../src/workers/worker.ts';
 import { type HeadParts, headOf } from './head.ts';
 import { specOf } from './registry-bench.ts';
-import { type KeyParts, keyRules, modelPolicies, policyOptions, ROUTER_DEFAULTS } from './routing.ts';
+import { type KeyParts, keyRules, modelPolicies, type PairParts, policyOptions, ROUTER_DEFAULTS } from './routing.ts';
 
 export const FACTS: StreamFacts = { periodicLogMs: 10_000, endpointPicker: false, editsBody: true, subset: null };
 
@@ -35,13 +38,15 @@ export interface PickerBenchOptions {
   readonly config?: Partial<PickerConfig>;
   readonly routing?: Partial<Omit<RouterOptions, 'policies' | 'pins' | 'keys'>>;
   readonly router?: (real: Router) => Router;
+  /** Makes it the picker of a fleet that is split. */
+  readonly pair?: PairParts & { readonly dispatch: PrefillDispatch };
   readonly envoyKnows?: (address: string) => boolean;
   readonly logLevel?: LogLevel;
 }
 
 /** A picker over a real registry, ledger, store and metrics; nothing probes the workers. */
 export class PickerBench {
-  readonly registry = new Registry({ dpAware: true });
+  readonly registry: Registry;
   readonly ledger = new InFlightLedger({ workerById: (id) => this.registry.current.byId(id) });
   readonly metrics = createMetrics();
   readonly failures: unknown[] = [];
@@ -54,23 +59,38 @@ export class PickerBench {
   readonly policies: ModelPolicies;
   readonly ends: RequestEnds;
   readonly feedback: ServedFeedback;
-  readonly breakers = new BreakerFeed(this.registry, this.ledger);
+  readonly breakers: BreakerFeed;
   now = 1000;
 
   constructor(options: PickerBenchOptions = {}) {
+    const { pair } = options;
+    this.registry = new Registry({ dpAware: true, disaggregated: pair !== undefined });
+    this.breakers = new BreakerFeed(this.registry, this.ledger);
     this.pins = options.pins?.(this.local) ?? this.local;
     const keys = keyRules(options.keys);
     const manualMode = options.mode ?? 'random';
     this.policies = modelPolicies(options.policy ?? 'round_robin', policyOptions({ keys, manualMode }));
     this.registry.subscribe((snapshot) => this.policies.follow(snapshot));
-    const router = createRouter({
+    const routing: RouterOptions = {
       ...ROUTER_DEFAULTS,
       ...(options.mode === undefined ? {} : { overrideMode: options.mode }),
       ...options.routing,
       policies: this.policies,
       pins: this.pins,
       keys,
-    });
+    };
+    const legPolicy = (name = options.policy ?? 'round_robin') =>
+      modelPolicies(name, policyOptions({ keys, manualMode }));
+    const single = createRouter(routing);
+    const router =
+      pair === undefined
+        ? single
+        : new PairRouter(single, routing, {
+            prefill: legPolicy(pair.prefill),
+            decode: legPolicy(pair.decode),
+            mode: pair.mode ?? 'lenient',
+            readsBodies: pair.readsBodies ?? true,
+          });
     const clock = (): number => this.now;
     const write = (line: string): void => void this.logged.push(line);
     const onFailure = (error: unknown): void => void this.failures.push(error);
@@ -86,6 +106,7 @@ export class PickerBench {
       shedRetryAfterSecs: 10,
       modelAliases: new Map(),
       routeRetries: 4,
+      prefillRetry: { mostTries: 5, initialMs: 0, maxMs: 0, multiplier: 1, jitter: 0 },
       ...options.config,
     };
     this.picker = new Picker(
@@ -101,6 +122,8 @@ export class PickerBench {
         clock,
         envoyKnows: options.envoyKnows ?? (() => true),
         onFailure,
+        dispatch: pair?.dispatch ?? NO_PREFILL,
+        attempted: (workerId, outcome) => this.registry.attempted(workerId, outcome),
       },
       this.config,
     );
@@ -184,6 +207,11 @@ export class PickerBench {
     this.ends.ended({ ...endOf(pickId, n), ...overrides }, this.now);
   }
 }
+
+/** Every decode worker computes its prompts itself. */
+const NO_PREFILL: PrefillDispatch = {
+  start: () => ({ kind: 'handoff', body: null, prefillHeader: null, once: false }),
+};
 
 export function urlOf(n: number): string {
   return `http://10.0.0.${n}:8000`;

@@ -1,5 +1,5 @@
 import type { PickAnswer } from '../../picker/answer.ts';
-import { CONTROL_HEADERS, DESTINATION_KEY } from '../names.ts';
+import { CARRIER_HEADERS, CONTROL_HEADERS, DESTINATION_KEY, PREFILLER_HEADER } from '../names.ts';
 import type { HeadView } from './head-view.ts';
 import { isSafeHeaderValue } from './header-safety.ts';
 import type { PickObserver } from './pick-observer.ts';
@@ -17,7 +17,7 @@ export interface HeaderChanges {
 
 /** Headers that never reach a worker as the client sent them (decisions 15), besides `x-gateway-destination-endpoint*`. */
 export function controlHeaders(destinationHeader: string): ReadonlySet<string> {
-  const names = new Set<string>(CONTROL_HEADERS);
+  const names = new Set<string>([...CONTROL_HEADERS, ...CARRIER_HEADERS]);
   if (destinationHeader !== '') names.add(destinationHeader);
   return names;
 }
@@ -46,13 +46,15 @@ export function changesOfPick(
   bodyReplaced: boolean,
   observer: PickObserver,
 ): HeaderChanges | null {
-  const { maxRetries } = pick;
-  if (pick.requestId === null && maxRetries === null && destinationHeader === '' && !bodyReplaced) return base;
+  const { requestId, maxRetries, prefillHeader } = pick;
+  const nothing = requestId === null && maxRetries === null && prefillHeader === null;
+  if (nothing && destinationHeader === '' && !bodyReplaced) return base;
   const set: HeaderChange[] = base === null ? [] : [...base.set];
-  if (pick.requestId !== null) add(set, 'x-request-id', pick.requestId, observer);
+  if (requestId !== null) add(set, 'x-request-id', requestId, observer);
   // Of a strict target the worker's own answer must reach the client: no retry elsewhere (envoy 6.6).
   if (maxRetries !== null) set.push({ name: 'x-envoy-max-retries', value: String(maxRetries) });
   if (destinationHeader !== '') add(set, destinationHeader, pick.destination, observer);
+  if (prefillHeader !== null) add(set, PREFILLER_HEADER, prefillHeader, observer);
   const remove = base?.remove ?? NO_CHANGES.remove;
   if (bodyReplaced) return { remove: [...remove, 'content-length'], set };
   return set.length === 0 ? base : { remove, set };

@@ -1,0 +1,58 @@
+import type { PinStore } from '../pins/pin-store.ts';
+import type { Decision } from '../routing/decision.ts';
+import type { Outcome } from '../workers/breaker.ts';
+import type { Companion, InFlightLedger, NewPick } from '../workers/in-flight-ledger.ts';
+import type { PrefillRun } from './prefill-dispatch.ts';
+
+export interface PrefillUnitParts {
+  readonly ledger: InFlightLedger;
+  readonly pins: PinStore;
+  /** Milliseconds, monotonic. */
+  readonly clock: () => number;
+  /** Tells the circuit breaker of a worker how it did. */
+  readonly attempted: (workerId: string, outcome: Outcome) => void;
+}
+
+/** The prefill of one request: counts on its worker until it is over, with the request at the latest (policies 2.5). */
+export class PrefillUnit implements Companion {
+  readonly #parts: PrefillUnitParts;
+  readonly #pickId: string;
+  readonly #decision: Decision;
+  #run: PrefillRun | null = null;
+  #over = false;
+
+  /** @param decision on the prefill leg */
+  constructor(parts: PrefillUnitParts, decision: Decision, pick: Pick<NewPick, 'pickId' | 'endpoint' | 'now'>) {
+    this.#parts = parts;
+    this.#decision = decision;
+    this.#pickId = `${pick.pickId}/prefill`;
+    const { worker, loadKey, pinKey, model } = decision;
+    // No log entry will ever name it.
+    parts.ledger.open({ ...pick, pickId: this.#pickId, worker, loadKey, pinKey, model, periodicLogMs: 0 });
+  }
+
+  /** What is told of the run from now on. */
+  follow(run: PrefillRun): void {
+    this.#run = run;
+    void run.done.then((outcome) => {
+      this.#run = null;
+      this.end();
+      if (outcome !== null) this.#parts.attempted(this.#decision.worker.id, outcome);
+    });
+  }
+
+  /** The prefill is over, or there is none. */
+  end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    const { ledger, pins, clock } = this.#parts;
+    ledger.end(this.#pickId, 'end');
+    if (this.#decision.pinKey !== null) pins.touch(this.#decision.pinKey, clock());
+  }
+
+  /** The request is over, and nobody needs its prefill any more. */
+  released(): void {
+    this.end();
+    this.#run?.cancel();
+  }
+}
