@@ -107,7 +107,12 @@ describe.skipIf(noEnvoy())('envoy 3.3 streams at rate with the graceful guard', 
       adminPort: await freePort(),
       pickerPort: Number(address.split(':')[1]),
       workerPorts: picker.ports,
-      mode: { request_header_mode: 'SEND', response_header_mode: 'SKIP' },
+      mode: {
+        request_header_mode: 'SEND',
+        response_header_mode: 'SKIP',
+        request_trailer_mode: 'SKIP',
+        response_trailer_mode: 'SKIP',
+      },
       metadata: { 'x-smg-envoy': 'periodic=0' },
     });
     envoy = await startEnvoy(config, { concurrency: ENVOY_THREADS });
