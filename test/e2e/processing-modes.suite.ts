@@ -3,6 +3,7 @@ import { chatBody, pieces, sha256 } from '../support/bodies.ts';
 import { type EditableEnvoy, editEnvoy } from '../support/edit-envoy.ts';
 import { type Answer, ask, freePort, startEnvoy, until } from '../support/services.ts';
 import { envoyConfig, type Stack } from '../support/stack.ts';
+import { expectWholeBodies } from './whole-bodies.ts';
 
 const CHAT = '/v1/chat/completions';
 /** Around the size of an answered piece in full duplex, and of Envoy's own buffers. */
@@ -21,29 +22,40 @@ interface Mode {
   readonly name: string;
   /** What makes a conversation stick there. */
   readonly sticksBy: 'rid' | 'header' | 'nothing';
+  /** Status of a request of 50 MiB, where bodies of all sizes are compared; null where another mode stands for it. */
+  readonly bodies: 200 | 413 | null;
   readonly change: (envoy: EditableEnvoy) => void;
 }
 
-function mode(name: string, sticksBy: Mode['sticksBy'], processing: Partial<typeof NONE>, more: object = {}): Mode {
+function mode(
+  name: string,
+  sticksBy: Mode['sticksBy'],
+  bodies: Mode['bodies'],
+  processing: Partial<typeof NONE>,
+  more: object = {},
+): Mode {
   const change = ({ extProc }: EditableEnvoy): void => {
-    Object.assign(extProc, { processing_mode: { ...NONE, ...processing }, ...more });
+    const written = { ...NONE, ...processing };
+    const allowed = [{ ...written, request_body_mode: 'BUFFERED_PARTIAL', response_body_mode: 'NONE' }];
+    Object.assign(extProc, { processing_mode: written, allowed_override_modes: allowed, ...more });
     if (Object.values(processing).includes('FULL_DUPLEX_STREAMED')) {
       delete extProc['allow_mode_override'];
       delete extProc['allowed_override_modes'];
     }
   };
-  return { name, sticksBy, change };
+  return { name, sticksBy, bodies, change };
 }
 
 const DUPLEX = 'FULL_DUPLEX_STREAMED';
 const HEAD_AS_ATTRIBUTES = ['request.path', 'request.method', "request.headers['content-type']"];
 
 const MODES: readonly Mode[] = [
-  mode('BUFFERED', 'rid', { request_body_mode: 'BUFFERED' }),
-  mode('BUFFERED_PARTIAL', 'rid', { request_body_mode: 'BUFFERED_PARTIAL' }),
-  mode('STREAMED', 'header', { request_body_mode: 'STREAMED' }),
-  mode('FULL_DUPLEX_STREAMED requests', 'rid', { request_body_mode: DUPLEX, request_trailer_mode: 'SEND' }),
-  mode('FULL_DUPLEX_STREAMED both ways', 'rid', {
+  mode('NONE, override to BUFFERED_PARTIAL', 'rid', 200, {}),
+  mode('BUFFERED', 'rid', 413, { request_body_mode: 'BUFFERED' }),
+  mode('BUFFERED_PARTIAL', 'rid', 200, { request_body_mode: 'BUFFERED_PARTIAL' }),
+  mode('STREAMED', 'header', 200, { request_body_mode: 'STREAMED' }),
+  mode('FULL_DUPLEX_STREAMED requests', 'rid', null, { request_body_mode: DUPLEX, request_trailer_mode: 'SEND' }),
+  mode('FULL_DUPLEX_STREAMED both ways', 'rid', 200, {
     response_header_mode: 'SEND',
     request_body_mode: DUPLEX,
     response_body_mode: DUPLEX,
@@ -54,18 +66,19 @@ const MODES: readonly Mode[] = [
   mode(
     'request headers SKIP, BUFFERED',
     'nothing',
+    null,
     { request_header_mode: 'SKIP', request_body_mode: 'BUFFERED' },
     { allow_content_length_header: true, request_attributes: HEAD_AS_ATTRIBUTES },
   ),
-  mode('response headers SEND', 'rid', { response_header_mode: 'SEND' }),
-  mode('trailers SEND', 'rid', { request_trailer_mode: 'SEND', response_trailer_mode: 'SEND' }),
-  mode('response bodies STREAMED', 'rid', { response_header_mode: 'SEND', response_body_mode: 'STREAMED' }),
-  mode('observability', 'nothing', {}, { observability_mode: true }),
+  mode('response headers SEND', 'rid', null, { response_header_mode: 'SEND' }),
+  mode('trailers SEND', 'rid', null, { request_trailer_mode: 'SEND', response_trailer_mode: 'SEND' }),
+  mode('response bodies STREAMED', 'rid', null, { response_header_mode: 'SEND', response_body_mode: 'STREAMED' }),
+  mode('observability', 'nothing', null, {}, { observability_mode: true }),
 ];
 
 /** Every processing mode that an operator can write into Envoy (envoy 4): served, whole, and sticky where it can be. */
 export function processingModes(flags: readonly string[], stackOf: () => Stack): void {
-  describe.each(MODES)('$name', ({ name, sticksBy, change }) => {
+  describe.each(MODES)('$name', ({ name, sticksBy, bodies, change }) => {
     it(`serves every body whole; a conversation sticks by ${sticksBy}`, async () => {
       const stack = stackOf();
       const ports = ['--grpc-port', String(stack.service.grpcPort), '--listen', `127.0.0.1:${await freePort()}`];
@@ -75,6 +88,7 @@ export function processingModes(flags: readonly string[], stackOf: () => Stack):
       try {
         await until(async () => (await ask(envoy.url, { path: '/v1/models' })).status === 200, 'workers are known');
         await expectWhole(envoy.url, sticksBy, name);
+        if (bodies !== null) await expectWholeBodies(envoy.url, bodies);
         expect(envoy.output).not.toMatch(/critical|assert|envoy bug/i);
       } finally {
         await envoy.stop();

@@ -2,8 +2,8 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import { connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { until } from '../support/services.ts';
-import { type Stack, startStack } from '../support/stack.ts';
+import { ask, type EnvoyHandle, freePort, startEnvoy, until } from '../support/services.ts';
+import { envoyConfig, type Stack, startStack } from '../support/stack.ts';
 
 const CHAT = '/v1/chat/completions';
 const HEADERS = { 'content-type': 'application/json' };
@@ -26,21 +26,28 @@ function trailingWorker(): Promise<Server> {
 export function trailers(flags: readonly string[]): void {
   let worker: Server;
   let stack: Stack;
+  let fullDuplex: EnvoyHandle;
   beforeAll(async () => {
     worker = await trailingWorker();
     const url = `http://127.0.0.1:${(worker.address() as AddressInfo).port}`;
     stack = await startStack({ known: 0, flags: [...flags, '--worker-urls', url] });
     await until(async () => [...(await stack.endpoints()).values()].includes('healthy'), 'the worker is known');
+    const ports = ['--grpc-port', String(stack.service.grpcPort), '--listen', `127.0.0.1:${await freePort()}`];
+    fullDuplex = await startEnvoy(await envoyConfig([...flags, ...ports, '--mode', 'ext-proc-full-duplex']));
+    await until(async () => (await ask(fullDuplex.url)).status === 200, 'the worker is known there, too');
   });
+  const urlOf = (mode: string): string => (mode === 'ext-proc' ? stack.url : fullDuplex.url);
+  const MODES = ['ext-proc', 'ext-proc-full-duplex'];
   afterAll(async () => {
+    await fullDuplex?.stop();
     await stack?.close();
     worker?.close();
   });
 
-  it('HTTP/1.1', async () => {
+  it.each(MODES)('HTTP/1.1, mode %s', async (mode) => {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const headers = { ...HEADERS, te: 'trailers', trailer: 'x-sum', 'transfer-encoding': 'chunked' };
-      const request = httpRequest(stack.url + CHAT, { method: 'POST', headers }, resolve);
+      const request = httpRequest(urlOf(mode) + CHAT, { method: 'POST', headers }, resolve);
       request.on('error', reject);
       request.write('{"rid":"a_t1"}');
       request.addTrailers({ 'x-sum': '7' });
@@ -55,8 +62,8 @@ export function trailers(flags: readonly string[]): void {
     ]);
   });
 
-  it('HTTP/2', async () => {
-    const session = connectHttp2(stack.url);
+  it.each(MODES)('HTTP/2, mode %s', async (mode) => {
+    const session = connectHttp2(urlOf(mode));
     const got = await new Promise<{ text: string; trailers: IncomingHttpHeaders }>((resolve, reject) => {
       const stream = session.request({ ':method': 'POST', ':path': CHAT, ...HEADERS }, {
         waitForTrailers: true,

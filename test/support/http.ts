@@ -9,6 +9,8 @@ export interface Outgoing {
   /** Name, value, name, value …: keeps case, order and repetition. Or an object. */
   readonly headers?: readonly string[] | OutgoingHttpHeaders;
   readonly body?: string | Buffer | object | readonly Buffer[];
+  /** Sent behind the body, which then goes out chunked on HTTP/1.1: give it in pieces. */
+  readonly trailers?: Readonly<Record<string, string>>;
 }
 
 /** An answer read to its end. */
@@ -52,6 +54,7 @@ export function start(url: string, out: Outgoing = {}): Exchange {
   const status = response.then((incoming) => incoming.statusCode ?? 0);
   for (const promise of [answer, status]) promise.catch(() => undefined); // whoever waits for it sees the error
   for (const piece of bytes) client.write(piece);
+  if (out.trailers !== undefined) client.addTrailers(out.trailers);
   client.end();
   return {
     answer,
@@ -84,7 +87,10 @@ function askOn(session: ClientHttp2Session, out: Outgoing): Promise<Answer> {
   const named: OutgoingHttpHeaders = isList(headers) ? pairs(headers) : headers;
   const method = out.method ?? (out.body === undefined ? 'GET' : 'POST');
   return new Promise((resolve, reject) => {
-    const stream = session.request({ ':method': method, ':path': out.path ?? '/', ...named });
+    const { trailers } = out;
+    const options = { waitForTrailers: trailers !== undefined };
+    const stream = session.request({ ':method': method, ':path': out.path ?? '/', ...named }, options);
+    stream.on('wantTrailers', () => stream.sendTrailers(trailers ?? {}));
     const chunks: Buffer[] = [];
     let head: Record<string, string | string[] | undefined> = {};
     stream.on('response', (received) => {
