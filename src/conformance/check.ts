@@ -1,4 +1,5 @@
 import type { Fleet } from './fleet.ts';
+import type { LoadMinded } from './held-load.ts';
 import type { Outcome } from './outcome.ts';
 import type { PickerConnection } from './picker-connection.ts';
 import type { Plan } from './plan.ts';
@@ -44,6 +45,8 @@ export interface Context {
   playAll(plans: readonly Plan[]): Promise<readonly Outcome[]>;
   /** The endpoints, found once. */
   fleet(): Promise<Fleet>;
+  /** How the picker minds running requests, tried once; null when it does not, or it can't be told. */
+  loadMinded(): Promise<LoadMinded | null>;
   /** One request of each sort in each mode, played once. */
   tour(): Promise<readonly Outcome[]>;
 }

@@ -15,7 +15,7 @@ export type Shares = ReadonlyMap<string, number>;
 /** Sends ordinary, complete requests, one after another, and notes where they go first. */
 export async function spread(context: Context): Promise<Shares> {
   const { endpoints } = await context.fleet();
-  const sample = Math.min(LARGEST_SAMPLE, Math.max(context.load.sample, 6 * endpoints.length));
+  const sample = Math.min(LARGEST_SAMPLE, Math.max(context.load.sample, 4 * endpoints.length));
   const shares = new Map<string, number>();
   for (let i = 0; i < sample; i += 1) {
     const outcome = await context.play(context.requests.plan('an ordinary request', { response: served(null) }));
@@ -53,7 +53,7 @@ export async function hold(context: Context, endpoint: string, servedBy: string 
   };
 }
 
-/** A picker that keeps new requests away from endpoints on which others run. */
+/** How a picker that keeps new requests away from endpoints on which others run spreads the ordinary ones. */
 export interface LoadMinded {
   /** The endpoint that ordinary requests go to most, and its share. */
   readonly busiest: string;
@@ -63,7 +63,7 @@ export interface LoadMinded {
 }
 
 /** Tries whether requests that run on an endpoint keep others away; null when they do not, or it can't be told. */
-export async function loadMinded(context: Context): Promise<LoadMinded | null> {
+export async function tryLoad(context: Context): Promise<LoadMinded | null> {
   const usual = await spread(context);
   const [first, second] = [...usual].sort(([, a], [, b]) => b - a);
   if (first === undefined || first[1] * context.load.sample < FEWEST_HITS) return null;

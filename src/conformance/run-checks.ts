@@ -1,6 +1,7 @@
 import type { Check, Context, Finding, Knowledge, Load } from './check.ts';
 import { Findings } from './check.ts';
 import { discover, type Fleet } from './fleet.ts';
+import { type LoadMinded, tryLoad } from './held-load.ts';
 import type { Outcome } from './outcome.ts';
 import { type ConnectionOptions, PickerConnection } from './picker-connection.ts';
 import { type RequestOptions, Requests } from './requests.ts';
@@ -81,6 +82,7 @@ async function runCheck(check: Check, context: Context): Promise<CheckResult> {
 function contextOf(connection: PickerConnection, options: RunOptions): Context {
   const requests = new Requests(options.requests, options.name);
   let fleet: Promise<Fleet> | null = null;
+  let minded: Promise<LoadMinded | null> | null = null;
   let tour: Promise<readonly Outcome[]> | null = null;
   const context: Context = {
     knowledge: options.knowledge,
@@ -93,6 +95,10 @@ function contextOf(connection: PickerConnection, options: RunOptions): Context {
     fleet: () => {
       fleet ??= discover(context);
       return fleet;
+    },
+    loadMinded: () => {
+      minded ??= tryLoad(context);
+      return minded;
     },
     tour: () => {
       tour ??= context.playAll(tourPlans(requests));

@@ -1,5 +1,5 @@
 import type { Check, Context, Findings } from '../check.ts';
-import { hold, loadMinded, spread } from '../held-load.ts';
+import { hold, spread } from '../held-load.ts';
 import type { ResponsePlan } from '../plan.ts';
 import { served } from '../requests.ts';
 import { StickyKey } from '../sticky.ts';
@@ -54,7 +54,7 @@ async function pins(context: Context, findings: Findings, header: string, endpoi
 
 /** Running requests count on the endpoint that serves them. */
 async function counts(context: Context, findings: Findings): Promise<boolean> {
-  const minded = await loadMinded(context);
+  const minded = await context.loadMinded();
   if (minded === null) return false;
   const { busiest: picked, other: by } = minded;
   const release = await hold(context, picked, by);

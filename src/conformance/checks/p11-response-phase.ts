@@ -1,5 +1,5 @@
 import type { Check, Context, Findings } from '../check.ts';
-import { hold, loadMinded, spread } from '../held-load.ts';
+import { hold, spread } from '../held-load.ts';
 import { FULL_DUPLEX, type Mode, modeOf, type Plan, type ResponsePlan } from '../plan.ts';
 import { served } from '../requests.ts';
 import { StickyKey } from '../sticky.ts';
@@ -59,7 +59,7 @@ async function pins(context: Context, findings: Findings, header: string): Promi
 
 /** Requests that are over keep nobody away from their endpoint. */
 async function counts(context: Context, findings: Findings): Promise<boolean> {
-  const minded = await loadMinded(context);
+  const minded = await context.loadMinded();
   if (minded === null) return false;
   const { busiest, share } = minded;
   for (const [way, servedBy] of [

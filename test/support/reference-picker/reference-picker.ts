@@ -35,9 +35,9 @@ export class ReferencePicker {
   static async start(options: ReferencePickerOptions): Promise<ReferencePicker> {
     const fault = options.fault ?? null;
     const server = new Server({
-      'grpc.max_receive_message_length': fault === 'small receive limit' ? 4 * 1024 * 1024 : -1,
+      'grpc.max_receive_message_length': fault === 'small receive limit' ? 500_000 : -1,
       'grpc.max_send_message_length': -1,
-      ...(fault === 'few streams at once' ? { 'grpc.max_concurrent_streams': 50 } : {}),
+      ...(fault === 'few streams at once' ? { 'grpc.max_concurrent_streams': 40 } : {}),
     });
     const fleet = new Fleet(options.endpoints);
     server.addService(PROCESSOR, {
