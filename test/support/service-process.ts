@@ -12,17 +12,19 @@ export class ServiceProcess {
   readonly grpcPort: number;
   readonly adminUrl: string;
   readonly #args: readonly string[];
+  readonly #env: NodeJS.ProcessEnv;
   #child: Child | null = null;
 
-  private constructor(grpcPort: number, adminPort: number, flags: readonly string[]) {
+  private constructor(grpcPort: number, adminPort: number, flags: readonly string[], env: NodeJS.ProcessEnv) {
     this.grpcPort = grpcPort;
     this.adminUrl = `http://127.0.0.1:${adminPort}`;
+    this.#env = { ...process.env, ...env };
     this.#args = ['serve', '--grpc-port', String(grpcPort), '--admin-port', String(adminPort), ...flags];
   }
 
-  /** Runs it with these further flags; resolves when its ports are open. */
-  static async start(flags: readonly string[]): Promise<ServiceProcess> {
-    const service = new ServiceProcess(await freePort(), await freePort(), flags);
+  /** Runs it with these further flags and variables; resolves when its ports are open. */
+  static async start(flags: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<ServiceProcess> {
+    const service = new ServiceProcess(await freePort(), await freePort(), flags, env);
     await service.start();
     return service;
   }
@@ -47,7 +49,7 @@ export class ServiceProcess {
   /** Starts it again after a stop or a kill. */
   async start(): Promise<void> {
     if (this.running) throw new Error('the service is running');
-    const child = new Child(process.execPath, [PROGRAM, ...this.#args]);
+    const child = new Child(process.execPath, [PROGRAM, ...this.#args], this.#env);
     this.#child = child;
     await until(() => !child.running || child.output.includes('smg-envoy ready'), 'the service is ready', 30_000);
     if (!child.running) throw new Error(`the service ended: ${child.output}`);

@@ -23,6 +23,8 @@ export interface StackOptions {
   readonly config?: (urls: readonly string[]) => string;
   /** Worker threads of Envoy, 1 when unset. */
   readonly concurrency?: number;
+  /** Further variables of the service. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 /** Simulated workers, the built service and a real Envoy with the configuration that our own command prints. */
@@ -57,6 +59,8 @@ export interface FrontOptions {
   readonly envoyFlags?: readonly string[];
   /** Worker threads of Envoy, 1 when unset. */
   readonly concurrency?: number;
+  /** Further variables of the service. */
+  readonly env?: NodeJS.ProcessEnv;
   /** How many workers the service knows at least, once it is up. */
   readonly known: number;
 }
@@ -110,6 +114,7 @@ async function start(
     envoyFlags,
     concurrency: options.concurrency ?? 1,
     known: known.length,
+    env: options.env ?? {},
   });
   closers.push(() => front.close());
   const { service, envoy, endpoints } = front;
@@ -131,7 +136,7 @@ async function start(
 /** Starts service and Envoy; resolves when each worker is ready at the service and healthy at Envoy, so that any may be picked. */
 export async function startFront(options: FrontOptions): Promise<Front> {
   const { settings, envoyFlags = [], concurrency = 1, known } = options;
-  const service = await ServiceProcess.start(settings);
+  const service = await ServiceProcess.start(settings, options.env);
   let envoy: EnvoyHandle | undefined;
   const close = async (): Promise<void> => {
     await envoy?.stop();

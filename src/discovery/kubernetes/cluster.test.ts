@@ -5,6 +5,6 @@ import { clusterSuite } from './cluster.suite.ts';
 
 clusterSuite('the stand-in', startStandIn);
 
-describe.skipIf(noControlPlane())('KUBE_APISERVER and ETCD', () => {
+describe.skipIf(noControlPlane() !== null)('KUBE_APISERVER and ETCD', () => {
   clusterSuite('a real kube-apiserver', startControlPlane);
 });
