@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { startGrpcSim } from '../../src/sim/grpc-worker.ts';
 import { chatBody, pieces, sha256 } from '../support/bodies.ts';
-import { MODE_NAMES, MODES, type ModeName, ROWS, type RowName } from '../support/body-modes.ts';
+import { BY_CHANCE, MODE_NAMES, MODES, type ModeName, ROWS, type RowName } from '../support/body-modes.ts';
 import { grpcClient } from '../support/grpc-client.ts';
 import { EARLY_HINTS, FAIL_ONCE, reflectingWorker } from '../support/reflecting-worker.ts';
 import { ServiceProcess } from '../support/service-process.ts';
@@ -22,7 +22,7 @@ import {
   until,
 } from '../support/services.ts';
 import { envoyConfig } from '../support/stack.ts';
-import { connectWebSocket, echoed, openWebSocket } from '../support/websocket.ts';
+import { echoed, openWebSocket } from '../support/websocket.ts';
 
 const CHAT = '/v1/chat/completions';
 /** Bytes that Envoy keeps of a body. */
@@ -133,7 +133,7 @@ const PROBES: Readonly<Record<RowName, Probe>> = {
 
   retry: async (url, id) => {
     const body = modelled(`${id}_t1`, 50_000);
-    const { status, headers } = await send(url, id, pieces(body, 20_000), { [FAIL_ONCE]: id });
+    const { status, headers } = await send(url, id, body, { [FAIL_ONCE]: id });
     if (status !== 200) return `${status}`;
     return headers['x-sim-body-sha256'] === sha256(body) ? 'yes' : 'another body';
   },
@@ -169,14 +169,13 @@ const PROBES: Readonly<Record<RowName, Probe>> = {
   },
 
   extended: async (url) => {
-    const client = http2Client(url);
-    try {
-      await until(() => client.session.remoteSettings.maxConcurrentStreams !== undefined, 'settings');
-      if (client.session.remoteSettings.enableConnectProtocol !== true) return 'not offered';
-      return `${(await connectWebSocket(client.session, '/v1/realtime')).status}`;
-    } finally {
-      client.close();
-    }
+    const { session, close } = http2Client(url);
+    const offer = new Promise<boolean>((resolve) =>
+      session.once('remoteSettings', ({ enableConnectProtocol }) => resolve(enableConnectProtocol === true)),
+    );
+    const offered = await offer;
+    close();
+    return offered ? 'offered' : 'not offered';
   },
 
   unary: (url, id) => grpcSticks(url, id, false),
@@ -259,7 +258,9 @@ describe.skipIf(noEnvoy())('envoy 4 what each processing mode can decide', () =>
 
   describe.each(Object.entries(ROWS))('%s', (row, { cells }) => {
     it.each(MODE_NAMES.map((mode) => [mode, cells[mode]] as const))('%s: %s', async (mode, expected) => {
-      expect(await seen.get(`${row} ${mode}`)).toBe(expected);
+      const outcome = await seen.get(`${row} ${mode}`);
+      if (expected === BY_CHANCE) expect(['yes', '503']).toContain(outcome);
+      else expect(outcome).toBe(expected);
     });
   });
 

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chatBody, MODEL, pieces, sha256 } from '../support/bodies.ts';
 import { type Answer, ask, http2Client, noEnvoy, type Outgoing, rawHttp, until } from '../support/services.ts';
 import { type Stack, startStack } from '../support/stack.ts';
+import { echoed, openWebSocket } from '../support/websocket.ts';
 import { bodyLimits } from './body-limits.suite.ts';
 import { processingModes } from './processing-modes.suite.ts';
 import { trailers } from './trailers.suite.ts';
@@ -170,13 +170,13 @@ describe.skipIf(noEnvoy())('every transport: routed, sticky, and byte-identical 
       const active = async () => (await stack.service.metrics()).sum('smg_worker_requests_active', { worker: first });
       const before = await active();
 
-      const { socket, response } = await openWebSocket(stack.url + path, { 'x-smg-routing-key': 'socket' });
-      expect(response.headers['x-smg-routed-worker-id']).toBe(first);
-      expect(await echoed(socket, 'hello')).toBe('hello');
+      const { socket, headers } = await openWebSocket(stack.url + path, { 'x-smg-routing-key': 'socket' });
+      expect(headers['x-smg-routed-worker-id']).toBe(first);
+      expect(await echoed(socket!, 'hello')).toBe('hello');
       expect(await active()).toBe(before + 1);
-      expect(await echoed(socket, 'again')).toBe('again');
+      expect(await echoed(socket!, 'again')).toBe('again');
 
-      socket.destroy();
+      socket!.destroy();
       await until(async () => (await active()) === before, 'the count falls', 2_000);
     },
   );
@@ -254,35 +254,6 @@ function sendAfterContinue(url: string, body: Buffer): Promise<Answer> {
       response.on('end', () => resolve(toAnswer(response)));
     });
     request.flushHeaders();
-  });
-}
-
-function openWebSocket(
-  url: string,
-  more: Record<string, string>,
-): Promise<{ socket: Duplex; response: IncomingMessage }> {
-  return new Promise((resolve, reject) => {
-    const headers = {
-      connection: 'upgrade',
-      upgrade: 'websocket',
-      'sec-websocket-version': '13',
-      'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
-      ...more,
-    };
-    const request = httpRequest(url, { headers, agent: false });
-    request.on('upgrade', (response, socket) => resolve({ socket, response }));
-    request.on('response', (response) => reject(new Error(`answered with ${response.statusCode}`)));
-    request.on('error', reject);
-    request.end();
-  });
-}
-
-/** Sends a short text frame with a mask of zeros (RFC 6455 5.2) and reads the next frame. */
-function echoed(socket: Duplex, text: string): Promise<string> {
-  const frame = Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), Buffer.from(text)]);
-  return new Promise((resolve) => {
-    socket.once('data', (chunk: Buffer) => resolve(chunk.subarray(2).toString()));
-    socket.write(frame);
   });
 }
 

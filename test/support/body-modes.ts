@@ -69,6 +69,8 @@ function row(title: string, usual: string, exceptions: Exceptions = {}): Row {
   return { title, cells: cells as Record<ModeName, string> };
 }
 
+/** Of a retry: `yes`, or the first worker's 503 for the client. */
+export const BY_CHANCE = 'by chance';
 const UNREAD: Exceptions = { none: 'no', streamed: 'no' };
 const NEVER_ENDS: Exceptions = { partial: 'hangs', buffered: 'hangs' };
 
@@ -88,8 +90,8 @@ export const ROWS = {
     duplex: 'whole',
     both: 'whole',
   }),
-  retry: row('503 of the first worker: another worker gets the same body', 'yes', { streamed: '503' }),
-  kept: row('and keeps the key', 'yes', { none: 'no', streamed: '503' }),
+  retry: row('503 of the first worker: another one gets the same body', 'yes', { streamed: BY_CHANCE }),
+  kept: row('and keeps the key', 'yes', { none: 'no', streamed: BY_CHANCE }),
   continue: row('`Expect: 100-continue`', 'yes'),
   hints: row('103 of a worker', 'dropped'),
   websocket: row('WebSocket by key in a header', 'yes', NEVER_ENDS),

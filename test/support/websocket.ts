@@ -1,5 +1,4 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import type { ClientHttp2Session } from 'node:http2';
 import type { Duplex } from 'node:stream';
 
 /** An open WebSocket, or what was answered instead of one. */
@@ -26,27 +25,6 @@ export function openWebSocket(url: string, more: Readonly<Record<string, string>
     });
     request.on('error', reject);
     request.end();
-  });
-}
-
-/** Opens a WebSocket by extended CONNECT of HTTP/2 (RFC 8441). */
-export async function connectWebSocket(
-  session: ClientHttp2Session,
-  path: string,
-  more: Readonly<Record<string, string>> = {},
-): Promise<WebSocketAnswer> {
-  // The server's settings say that it takes this CONNECT.
-  if (session.remoteSettings.enableConnectProtocol !== true) {
-    await new Promise((resolve) => session.once('remoteSettings', resolve));
-  }
-  return new Promise((resolve, reject) => {
-    const pseudo = { ':method': 'CONNECT', ':protocol': 'websocket', ':scheme': 'http', ':path': path };
-    const stream = session.request({ ...pseudo, 'sec-websocket-version': '13', ...more }, { endStream: false });
-    stream.on('response', (headers) => {
-      const status = Number(headers[':status']);
-      resolve({ status, headers, socket: status === 200 ? stream : null });
-    });
-    stream.on('error', reject);
   });
 }
 
