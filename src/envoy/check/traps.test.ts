@@ -222,6 +222,19 @@ const ROWS: readonly Row[] = [
     },
   ],
   [
+    '',
+    'a route that forwards other metadata',
+    ({ route }) => {
+      const forwarding_namespaces = { untyped: ['envoy.lb.subset_hint'] };
+      route.typed_per_filter_config = perRoute({ overrides: { metadata_options: { forwarding_namespaces } } });
+    },
+  ],
+  [
+    '',
+    'an entry without request_header_mode',
+    ({ filter }) => delete filter.allowed_override_modes[0].request_header_mode,
+  ],
+  [
     'T20',
     'least_request alone',
     ({ workers }) => {

@@ -1,6 +1,7 @@
 import type { ConfigNode } from '../config-node.ts';
 import type { Asker } from '../subject/asker.ts';
 import { modeOf } from '../subject/asker.ts';
+import type { HttpChain } from '../subject/http-chain.ts';
 import type { Route } from '../subject/routes.ts';
 import type { Trap } from '../trap.ts';
 
@@ -115,14 +116,14 @@ function limitOf(
   const connection = chain.listener.get('per_connection_buffer_limit_bytes');
   const own = route === null ? undefined : bufferLimit(route);
   const base = connection.number(MEBIBYTE);
-  const raised = own === undefined ? openLimit(route) : own.number();
+  const raised = own === undefined ? openLimit(route, chain) : own.number();
   if (base === undefined || raised === undefined) return undefined;
   const http1 = Math.max(base, raised);
   const codec = chain.manager.get('codec_type').choice(['AUTO', 'HTTP1', 'HTTP2', 'HTTP3'], 'AUTO');
   const window = chain.manager.get('http2_protocol_options', 'initial_stream_window_size');
   const http2 = codec === 'HTTP1' ? http1 : Math.max(http1, window.number(DEFAULT_WINDOW) ?? 0);
   const larger = raised > base && own !== undefined ? own : connection;
-  const at = own ?? (connection.exists ? connection : (route?.virtualHost ?? connection));
+  const at = own ?? route?.virtualHost ?? connection;
   return { at, http1, http2, largest: http2 > http1 ? window : larger };
 }
 
@@ -136,8 +137,9 @@ function bufferLimit({ levels }: Route): ConfigNode | undefined {
 }
 
 /** 0 where no level sets a limit, undefined where one may that is not known. */
-function openLimit(route: Route | null): number | undefined {
-  if (route === null) return undefined;
+function openLimit(route: Route | null, { manager }: HttpChain): number | undefined {
+  // Gateways whose buffer is patched set none on their routes.
+  if (route === null) return manager.get('rds').exists || manager.get('scoped_routes').exists ? undefined : 0;
   return route.levels.every((level) => level.get('request_body_buffer_limit').absent) ? 0 : undefined;
 }
 

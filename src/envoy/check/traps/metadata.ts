@@ -34,15 +34,16 @@ export const METADATA_TRAPS: readonly Trap[] = [
     into: 'overrides of the ext_proc configuration of the route',
     cure: NAMESPACES,
     source: 'envoy 4.1',
+    remark: 'A route that only forwards other metadata keeps the list of the filter (tried with Envoy 1.40).',
     *find(subject, settings) {
       for (const asker of processors(subject)) {
         const needed = neededNamespaces(subject, asker, settings);
         const seen = new Set<unknown>();
         for (const overrides of asker.routes.flatMap((route) => overridesOf(route, asker.filter.name))) {
-          const options = overrides.get('metadata_options');
-          if (!options.exists || seen.has(options.tree)) continue;
-          seen.add(options.tree);
-          const list = options.get('receiving_namespaces', 'untyped');
+          const receiving = overrides.get('metadata_options', 'receiving_namespaces');
+          if (!receiving.exists || seen.has(receiving.tree)) continue;
+          seen.add(receiving.tree);
+          const list = receiving.get('untyped');
           const lacking = lackingIn(list, needed);
           if (lacking.length > 0) yield { at: list, found: `namespace ${lacking.join(', ')}` };
         }

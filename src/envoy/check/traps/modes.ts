@@ -59,6 +59,7 @@ export const MODE_TRAPS: readonly Trap[] = [
 request_trailer_mode: SKIP
 response_trailer_mode: SKIP`,
     source: 'envoy 4.2',
+    remark: 'request_header_mode may be left out: Envoy does not compare it (tried with Envoy 1.40).',
     *find(subject) {
       for (const entry of overridingAskers(subject).flatMap(allowedModes)) {
         const unset = OTHER_HEADER_MODES.filter((name) => isUnsetMode(entry.get(name)));
