@@ -38,9 +38,15 @@ const NOBODY: readonly string[] = [];
 
 export class ServedFeedback {
   readonly #parts: ServedFeedbackParts;
+  #told = false;
 
   constructor(parts: ServedFeedbackParts) {
     this.#parts = parts;
+  }
+
+  /** True once some stream has shown the response to its pick. */
+  get told(): boolean {
+    return this.#told;
   }
 
   /** The response headers of a pick passed by. */
@@ -48,6 +54,7 @@ export class ServedFeedback {
     const { pickId, destination, address, status, codeDetails } = response;
     const { fleet, ledger, breakers, follower, clock } = this.#parts;
     const entry = ledger.get(pickId);
+    this.#told = true;
     // An assumed worker proves nothing: its count stays where it is, and no breaker hears of it.
     if (entry === undefined || address === '') return;
     breakers.answered(pickId, address, status, codeDetails, skippedBefore(destination, address, response.attempts));

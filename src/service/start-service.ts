@@ -199,7 +199,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
     state: () => ({
       draining,
       sources: discovery.sources,
-      endOfRequest: ends.logStreams > 0 ? 'access_log' : 'age',
+      endOfRequest: ends.logStreams > 0 ? 'access_log' : feedback.told ? 'stream' : 'age',
     }),
     config: () => publicSettings(effective),
     keys: settings.controlPlaneApiKeys,
