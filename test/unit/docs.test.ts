@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { checkCommand } from '../../src/cli/commands/check.ts';
 import { demoCommand } from '../../src/cli/commands/demo.ts';
 import { envoyConfigCommand } from '../../src/cli/commands/envoy-config.ts';
 import { serveCommand } from '../../src/cli/commands/serve.ts';
@@ -80,7 +81,7 @@ describe('names', () => {
 
   it('every flag is one of a command, or of SMG and known by name', () => {
     const program = new Command();
-    const commands = [serveCommand, demoCommand, simCommand, envoyConfigCommand, workersCommand];
+    const commands = [serveCommand, demoCommand, simCommand, envoyConfigCommand, checkCommand, workersCommand];
     for (const command of commands) command.register(program, () => async () => undefined);
     const flags = new Set([
       '--help',

@@ -21,9 +21,7 @@ export interface Trap {
   readonly cure: string;
   /** What the lines are members of. */
   readonly into: string;
-  /** Section that the trap comes from, by page and number. */
-  readonly source: string;
-  /** Where the decision about a case that the rule leaves open is told. */
+  /** When it is not reported although one could think so, and the like. */
   readonly remark?: string;
   /** The places where the configuration has it. */
   find(subject: Subject, settings: CheckSettings): Iterable<Flaw>;

@@ -34,7 +34,7 @@ export const ACCESS_LOG_TRAPS: readonly Trap[] = [
     consequence: 'Counts of requests in flight fall by age only, and load decides wrongly.',
     into: MANAGER,
     cure: LOGGER,
-    source: 'envoy 9',
+    // envoy 9
     remark: 'A stream that is held until the response has ended (response_trailer_mode: SEND) tells it, too.',
     *find(subject, settings) {
       for (const chain of askingChains(subject)) {
@@ -53,7 +53,7 @@ export const ACCESS_LOG_TRAPS: readonly Trap[] = [
     consequence: 'Requests count as running for up to a second after their end, and what is held is lost with Envoy.',
     into: COMMON,
     cure: 'buffer_size_bytes: 0',
-    source: 'envoy 9.1',
+    // envoy 9.1
     *find(subject, settings) {
       for (const { config } of loggers(subject, settings)) {
         const size = config.get('buffer_size_bytes');
@@ -68,7 +68,7 @@ export const ACCESS_LOG_TRAPS: readonly Trap[] = [
     consequence: 'An entry goes to any of the replicas, and the one that made the pick keeps counting its request.',
     into: MANAGER,
     cure: '# one access logger for each replica, each to a cluster with this replica as its only endpoint',
-    source: 'envoy 9.3',
+    // envoy 9.3
     remark: 'Not with a shared pin store, through which replicas pass entries on.',
     *find(subject, settings) {
       if (settings.sharedStore) return;
@@ -82,7 +82,7 @@ export const ACCESS_LOG_TRAPS: readonly Trap[] = [
     consequence: 'The service cannot tell a long answer from one whose end was lost.',
     into: MANAGER,
     cure: 'access_log_options: {access_log_flush_interval: 10s}',
-    source: 'envoy 9.4',
+    // envoy 9.4
     *find(subject, settings) {
       for (const chain of askingChains(subject)) {
         if (ownLoggers(subject, chain, settings).length === 0) continue;
@@ -108,7 +108,7 @@ export const ACCESS_LOG_TRAPS: readonly Trap[] = [
   metadata_filter:
     matcher: {filter: ${PICKER_NAMESPACE}, path: [{key: ${PICK_ID_KEY}}], value: {present_match: true}}
     match_if_key_not_found: false`,
-    source: 'envoy 2.2',
+    // envoy 2.2
     *find(subject, settings) {
       for (const { filter, node } of loggers(subject, settings)) {
         if (!filter.open && !filtersPicks(filter)) yield { at: filter.exists ? filter : node };

@@ -20,7 +20,7 @@ export const BODY_LIMIT_TRAPS: readonly Trap[] = [
     consequence: 'Larger prompts get 413 or are placed by their beginning, and fail with their first worker.',
     into: 'the virtual host',
     cure: 'request_body_buffer_limit: 16777216',
-    source: 'envoy 4.4',
+    // envoy 4.4
     *find({ askers }, { bodyLimitBytes }) {
       for (const { route, asker } of forwarding(askers)) {
         const limit = limitOf(route, asker);
@@ -37,7 +37,7 @@ export const BODY_LIMIT_TRAPS: readonly Trap[] = [
     consequence: 'Requests with such bodies go on without a pick, or get 500.',
     into: 'the virtual host',
     cure: 'request_body_buffer_limit: 16777216',
-    source: 'envoy 13.2',
+    // envoy 13.2
     *find({ askers }, { bodyLimitBytes, receiveLimitBytes }) {
       for (const { route, asker } of forwarding(askers)) {
         const limit = limitOf(route, asker);
@@ -60,7 +60,7 @@ export const BODY_LIMIT_TRAPS: readonly Trap[] = [
     into: 'the HTTP connection manager',
     cure: `http2_protocol_options:
   initial_stream_window_size: 1048576`,
-    source: 'envoy 4.4',
+    // envoy 4.4
     *find({ askers }) {
       for (const { chain, routes } of askers) {
         if (chain.manager.get('codec_type').choice(['AUTO', 'HTTP1', 'HTTP2', 'HTTP3'], 'AUTO') === 'HTTP1') continue;
@@ -78,7 +78,7 @@ export const BODY_LIMIT_TRAPS: readonly Trap[] = [
     consequence: 'It has no effect: the larger of the two counts.',
     into: 'the listener',
     cure: 'per_connection_buffer_limit_bytes: 1048576',
-    source: 'envoy 4.4',
+    // envoy 4.4
     *find({ askers }) {
       for (const { route, asker } of forwarding(askers)) {
         const limit = route === null ? undefined : bufferLimit(route);

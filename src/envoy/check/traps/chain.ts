@@ -24,7 +24,7 @@ typed_per_filter_config:
   envoy.filters.http.ext_proc:
     "@type": type.googleapis.com/envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute
     overrides: {processing_mode: {request_header_mode: SEND, response_header_mode: SKIP, request_body_mode: NONE}}`,
-    source: 'envoy 14',
+    // envoy 14
     *find(subject) {
       for (const { chain, filter, routes } of processors(subject)) {
         const upgrades = chain.manager.get('upgrade_configs');
@@ -46,7 +46,7 @@ typed_per_filter_config:
     consequence: 'Envoy ignores every answer of the service.',
     into: FILTER,
     cure: '# delete observability_mode',
-    source: 'envoy 4.1',
+    // envoy 4.1
     find: (subject) => switchedOn(subject, 'observability_mode'),
   },
   {
@@ -56,7 +56,7 @@ typed_per_filter_config:
     consequence: 'What the service refuses becomes 500.',
     into: FILTER,
     cure: '# delete disable_immediate_response',
-    source: 'envoy 10.2',
+    // envoy 10.2
     find: (subject) => switchedOn(subject, 'disable_immediate_response'),
   },
   {
@@ -66,7 +66,7 @@ typed_per_filter_config:
     consequence: 'The pick comes too late.',
     into: 'http_filters of the HTTP connection manager, before the router',
     cure: '- name: envoy.filters.http.ext_proc   # move the filter here',
-    source: 'envoy 6.1',
+    // envoy 6.1
     *find(subject) {
       for (const { filters } of askingChains(subject)) {
         const end = filters.findIndex(({ kind }) => kind === 'router');
@@ -84,7 +84,7 @@ typed_per_filter_config:
     consequence: 'Several picks for one request; before Envoy 1.38 bodies can be cut.',
     into: 'http_filters of the HTTP connection manager',
     cure: '# one ext_proc filter, under a name of its own, without a matcher around it',
-    source: 'envoy 18',
+    // envoy 18
     *find(subject) {
       for (const { filters } of askingChains(subject)) {
         const processing = filters.filter(({ kind }) => kind === 'ext_proc');
@@ -107,7 +107,7 @@ typed_per_filter_config:
     consequence: 'They have no effect: the key has to be the name of the filter in the chain.',
     into: 'typed_per_filter_config',
     cure: 'envoy.filters.http.ext_proc:   # the name of the filter',
-    source: 'envoy 4.1',
+    // envoy 4.1
     *find(subject) {
       for (const chain of askingChains(subject)) {
         if (!chain.manager.get('http_filters').exists || chain.filters.every(({ kind }) => kind !== 'router')) continue;
@@ -126,7 +126,7 @@ typed_per_filter_config:
     consequence: 'It has no effect.',
     into: 'overrides of the ext_proc configuration of the route',
     cure: '# delete request_attributes, response_attributes and async_mode',
-    source: 'envoy 4.1',
+    // envoy 4.1
     *find(subject) {
       for (const { chain, filter } of processors(subject)) {
         for (const { name, config } of perRouteOptions(chain.routes)) {
@@ -146,7 +146,7 @@ typed_per_filter_config:
     consequence: 'Bodies reach workers without a length, and their end is told late.',
     into: 'http_filters of the HTTP connection manager',
     cure: '# good to know; behind the ext_proc filter the service would see compressed bodies',
-    source: 'envoy 13.1',
+    // envoy 13.1
     *find(subject) {
       for (const { chain, filter } of processors(subject)) {
         for (const other of chain.filters.slice(0, chain.filters.indexOf(filter))) {
@@ -165,7 +165,7 @@ typed_per_filter_config:
   envoy.filters.http.ext_proc:
     "@type": type.googleapis.com/envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute
     disabled: true`,
-    source: 'envoy 2.2',
+    // envoy 2.2
     *find({ askers }) {
       for (const { probeRoutes } of askers) for (const { node } of probeRoutes) yield { at: node };
     },
@@ -178,7 +178,7 @@ typed_per_filter_config:
     consequence: 'Envoy refuses the file.',
     into: 'where it stands',
     cure: '# delete it, or use a later Envoy',
-    source: 'envoy 20',
+    // envoy 20
     remark: 'By `--envoy-version`.',
     *find({ trees }, settings) {
       yield* tooNew(trees, settings);
@@ -191,7 +191,7 @@ typed_per_filter_config:
     consequence: 'Requests with Expect are not retried, and a forged worker id passes on interim answers.',
     into: 'the HTTP connection manager',
     cure: '# delete proxy_100_continue',
-    source: 'envoy 6.9',
+    // envoy 6.9
     *find(subject) {
       for (const { manager } of askingChains(subject)) {
         const on = manager.get('proxy_100_continue');

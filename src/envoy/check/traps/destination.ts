@@ -33,7 +33,7 @@ export const DESTINATION_TRAPS: readonly Trap[] = [
                   name: envoy.load_balancing_policies.least_request
                   typed_config:
                     "@type": type.googleapis.com/envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest`,
-    source: 'envoy 6.1',
+    // envoy 6.1
     *find(subject) {
       for (const cluster of workerClusters(subject)) {
         if (cluster.overrideHost !== null || cluster.type === 'ORIGINAL_DST') continue;
@@ -49,7 +49,7 @@ export const DESTINATION_TRAPS: readonly Trap[] = [
     consequence: 'Envoy ignores the pick and chooses a worker itself.',
     into: OVERRIDE_HOST,
     cure: SOURCE,
-    source: 'envoy 6.2',
+    // envoy 6.2
     remark:
       'The service repeats its pick in a header only as `--destination-header` says, and never where its mark `x-smg-envoy` is set.',
     *find(subject, settings) {
@@ -70,7 +70,7 @@ export const DESTINATION_TRAPS: readonly Trap[] = [
     consequence: 'The pick is lost, and nothing says so.',
     into: OVERRIDE_HOST,
     cure: SOURCE,
-    source: 'envoy 6.4',
+    // envoy 6.4
     *find(subject, settings) {
       for (const { asker, cluster } of pairs(subject.askers)) {
         const sources = cluster.overrideHost?.sources ?? [];
@@ -96,7 +96,7 @@ export const DESTINATION_TRAPS: readonly Trap[] = [
     typed_config:
       "@type": type.googleapis.com/envoy.extensions.http.early_header_mutation.header_mutation.v3.HeaderMutation
       mutations: [{remove: ${DESTINATION_KEY}}]`,
-    source: 'envoy 6.4',
+    // envoy 6.4
     remark: 'A `header_mutation` filter before the service counts as a strip, too.',
     *find(subject) {
       for (const { asker, cluster } of pairs(subject.askers)) {
@@ -115,7 +115,7 @@ export const DESTINATION_TRAPS: readonly Trap[] = [
     consequence: 'Envoy refuses the file.',
     into: OVERRIDE_HOST,
     cure: SOURCE,
-    source: 'envoy 6.2',
+    // envoy 6.2
     *find(subject) {
       for (const { overrideHost } of workerClusters(subject)) {
         if (overrideHost === null) continue;
@@ -134,7 +134,7 @@ export const DESTINATION_TRAPS: readonly Trap[] = [
     consequence: 'It tells them addresses of each other.',
     into: 'the virtual host',
     cure: `request_headers_to_remove: [${DESTINATION_KEY}]`,
-    source: 'envoy 6.4',
+    // envoy 6.4
     *find(subject, settings) {
       for (const { asker, cluster } of pairs(subject.askers)) {
         const header = sentHeader(asker, settings);
@@ -158,7 +158,7 @@ export const DESTINATION_TRAPS: readonly Trap[] = [
       'No other worker is tried when the picked one fails, none is found without a pick, and health does not count.',
     into: CLUSTER,
     cure: '# type: EDS or STATIC with the workers as endpoints, and a load_balancing_policy of override_host',
-    source: 'envoy 6.8',
+    // envoy 6.8
     *find(subject) {
       for (const cluster of workerClusters(subject)) {
         if (cluster.type === 'ORIGINAL_DST') yield { at: cluster.node.get('type'), found: cluster.name };
@@ -172,7 +172,7 @@ export const DESTINATION_TRAPS: readonly Trap[] = [
     consequence: 'It has no effect on override_host: listed workers are tried whatever their health.',
     into: 'common_lb_config of the worker cluster',
     cure: '# delete override_host_status',
-    source: 'envoy 6.5',
+    // envoy 6.5
     *find(subject) {
       for (const { node, overrideHost } of workerClusters(subject)) {
         const status = node.get('common_lb_config', 'override_host_status');

@@ -14,7 +14,7 @@ export const EXPOSURE_TRAPS: readonly Trap[] = [
     consequence: 'They choose timeouts and retries for themselves.',
     into: 'the HTTP connection manager',
     cure: 'use_remote_address: true',
-    source: 'envoy 2.2',
+    // envoy 2.2
     remark: 'Not where original_ip_detection_extensions tell who the client is.',
     *find(subject) {
       for (const { manager } of askingChains(subject)) {
@@ -31,7 +31,7 @@ export const EXPOSURE_TRAPS: readonly Trap[] = [
     consequence: 'It sees no key or hint there, and conversations are scattered over the workers.',
     into: 'forward_rules of the ext_proc filter',
     cure: '# take the header out of disallowed_headers, or into allowed_headers',
-    source: 'envoy 2.2',
+    // envoy 2.2
     *find({ askers }, { readHeaders }) {
       for (const asker of askers) {
         const hidden = readHeaders.filter((name) => isForwarded(asker, name) === false);
@@ -46,7 +46,7 @@ export const EXPOSURE_TRAPS: readonly Trap[] = [
     consequence: 'Whoever reads the memory of the service reads them.',
     into: 'typed_config of the ext_proc filter',
     cure: 'forward_rules: {disallowed_headers: {patterns: [{exact: authorization}, {exact: cookie}]}}',
-    source: 'envoy 2.2',
+    // envoy 2.2
     *find({ askers }, settings) {
       for (const asker of askers) {
         const shown = settings.hiddenHeaders.filter((name) => isForwarded(asker, name) === true);

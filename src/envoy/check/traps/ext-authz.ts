@@ -14,7 +14,7 @@ export const EXT_AUTHZ_TRAPS: readonly Trap[] = [
     consequence: 'The key in a body is not seen, or a larger body gets 413 even when the filter fails open.',
     into: FILTER,
     cure: 'with_request_body: {max_request_bytes: 16777216, allow_partial_message: true, pack_as_bytes: true}',
-    source: 'envoy 11.1',
+    // envoy 11.1
     remark: 'with_request_body is asked for only where these settings need bodies.',
     *find(subject, { bodyReason, bodyLimitBytes }) {
       const cure = `with_request_body: {max_request_bytes: ${bodyLimitBytes}, allow_partial_message: true, pack_as_bytes: true}`;
@@ -51,7 +51,7 @@ export const EXT_AUTHZ_TRAPS: readonly Trap[] = [
     into: 'typed_config of override_host',
     cure: `override_host_sources:
   - metadata: {key: ${AUTHZ_NAMESPACE}, path: [{key: ${DESTINATION_KEY}}]}`,
-    source: 'envoy 11.2',
+    // envoy 11.2
     *find(subject, settings) {
       for (const asker of authorizers(subject)) {
         for (const { overrideHost } of asker.workers) {

@@ -16,7 +16,7 @@ export const LOCAL_REPLY_TRAPS: readonly Trap[] = [
     consequence: 'Clients do not get its status, code and Retry-After, but what stands here.',
     into: CONFIG,
     cure: '# body_format belongs into mappers, as body_format_override; filter by response_flag_filter or a CEL expression',
-    source: 'envoy 10.7',
+    // envoy 10.7
     remark: 'A status that the service never answers with is left alone.',
     *find(subject) {
       for (const { manager } of askingChains(subject)) {
@@ -37,7 +37,7 @@ export const LOCAL_REPLY_TRAPS: readonly Trap[] = [
     consequence: 'They can hold addresses and messages of the service.',
     into: CONFIG,
     cure: '# a constant text',
-    source: 'envoy 10.7',
+    // envoy 10.7
     *find(subject) {
       for (const { manager } of askingChains(subject)) {
         const config = manager.get(CONFIG);

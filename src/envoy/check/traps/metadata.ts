@@ -17,7 +17,7 @@ export const METADATA_TRAPS: readonly Trap[] = [
     consequence: 'Envoy drops the pick, or its id, and only a debug log says so.',
     into: 'typed_config of the ext_proc filter',
     cure: NAMESPACES,
-    source: 'envoy 5.4',
+    // envoy 5.4
     *find(subject, settings) {
       for (const asker of processors(subject)) {
         const list = asker.config.get('metadata_options', 'receiving_namespaces', 'untyped');
@@ -33,7 +33,7 @@ export const METADATA_TRAPS: readonly Trap[] = [
     consequence: 'The list of the route replaces that of the filter: Envoy drops the pick, or its id.',
     into: 'overrides of the ext_proc configuration of the route',
     cure: NAMESPACES,
-    source: 'envoy 4.1',
+    // envoy 4.1
     remark: 'A route that only forwards other metadata keeps the list of the filter (tried with Envoy 1.40).',
     *find(subject, settings) {
       for (const asker of processors(subject)) {

@@ -34,7 +34,7 @@ export const MODE_TRAPS: readonly Trap[] = [
       'Envoy ignores the request for a body and tells nobody, so that requests are placed by their headers alone.',
     into: FILTER,
     cure: OVERRIDE,
-    source: 'envoy 4.2',
+    // envoy 4.2
     remark:
       'Only where these settings need bodies. A route that matches on a header is taken to be one for header keys.',
     *find(subject, { bodyReason }) {
@@ -58,7 +58,7 @@ export const MODE_TRAPS: readonly Trap[] = [
     cure: `response_header_mode: SKIP
 request_trailer_mode: SKIP
 response_trailer_mode: SKIP`,
-    source: 'envoy 4.2',
+    // envoy 4.2
     remark: 'request_header_mode may be left out: Envoy does not compare it (tried with Envoy 1.40).',
     *find(subject) {
       for (const entry of overridingAskers(subject).flatMap(allowedModes)) {
@@ -74,7 +74,7 @@ response_trailer_mode: SKIP`,
     consequence: 'Envoy ignores the request for a body, so that requests are placed by their headers alone.',
     into: FILTER,
     cure: OVERRIDE,
-    source: 'envoy 4.2',
+    // envoy 4.2
     remark: 'Fields that T4 reports count as if they were right.',
     *find(subject, { bodyReason }) {
       if (bodyReason === null) return;
@@ -93,7 +93,7 @@ response_trailer_mode: SKIP`,
     consequence: 'A body over the limit that comes early then hangs its request until an idle timeout ends it.',
     into: FILTER,
     cure: OVERRIDE,
-    source: 'envoy 4.3',
+    // envoy 4.3
     *find(subject) {
       for (const asker of overridingAskers(subject)) {
         const list = asker.config.get('allowed_override_modes');
@@ -113,7 +113,7 @@ response_trailer_mode: SKIP`,
     consequence: 'Envoy ignores every override.',
     into: FILTER,
     cure: '# delete allow_mode_override, or the other of the two',
-    source: 'envoy 4.2',
+    // envoy 4.2
     *find(subject) {
       for (const asker of overridingAskers(subject)) {
         const { config } = asker;
@@ -133,7 +133,7 @@ response_trailer_mode: SKIP`,
       'The request is on its way before the body was read: a pick by body comes too late, and retries can double bodies.',
     into: MODE,
     cure: 'request_body_mode: NONE   # the service asks for bodies; or BUFFERED',
-    source: 'envoy 4.1',
+    // envoy 4.1
     find: (subject) => modesWith(subject, 'request_body_mode', ({ requestBody }) => requestBody === 'STREAMED'),
   },
   {
@@ -145,7 +145,7 @@ response_trailer_mode: SKIP`,
     into: MODE,
     cure: `request_trailer_mode: SEND
 response_trailer_mode: SEND`,
-    source: 'envoy 4.6',
+    // envoy 4.6
     *find(subject) {
       for (const { at, ...mode } of modesOf(subject)) {
         if (mode.requestBody === 'FULL_DUPLEX_STREAMED' && mode.requestTrailers === 'SKIP') {
@@ -164,7 +164,7 @@ response_trailer_mode: SEND`,
     consequence: 'One more exchange for each request, before the first byte of its answer.',
     into: MODE,
     cure: 'response_header_mode: SKIP',
-    source: 'envoy 4.1',
+    // envoy 4.1
     remark: 'Not in full duplex, where the protocol of endpoint pickers wants them.',
     find: (subject) =>
       modesWith(subject, 'response_header_mode', (mode) => mode.responseHeaders === 'SEND' && !isFullDuplex(mode)),
@@ -176,7 +176,7 @@ response_trailer_mode: SEND`,
     consequence: 'One exchange for each chunk of an answer.',
     into: MODE,
     cure: 'response_body_mode: NONE',
-    source: 'envoy 3.6',
+    // envoy 3.6
     find: (subject) =>
       modesWith(
         subject,
@@ -192,7 +192,7 @@ response_trailer_mode: SEND`,
       'Changes of headers are dropped, requests without a body are not picked, and bodies go to workers without a length.',
     into: MODE,
     cure: 'request_header_mode: SEND',
-    source: 'envoy 2.3',
+    // envoy 2.3
     *find(subject) {
       for (const asker of processors(subject)) {
         if (asker.config.get('allow_content_length_header').bool(false) !== false) continue;

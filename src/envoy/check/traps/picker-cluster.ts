@@ -41,7 +41,7 @@ export const PICKER_CLUSTER_TRAPS: readonly Trap[] = [
     cure: `circuit_breakers:
   thresholds:
     - {max_connections: 1000000, max_pending_requests: 1000000, max_requests: 1000000, max_retries: 1000}`,
-    source: 'envoy 15.2',
+    // envoy 15.2
     *find(subject) {
       for (const { node } of serviceClusters(subject)) {
         const breakers = breakersOf(node);
@@ -63,7 +63,7 @@ export const PICKER_CLUSTER_TRAPS: readonly Trap[] = [
     "@type": type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions
     explicit_http_config:
       http2_protocol_options: {}`,
-    source: 'envoy 15.2',
+    // envoy 15.2
     *find(subject, settings) {
       for (const cluster of [...serviceClusters(subject), ...loggerClusters(subject, settings)]) {
         if (!speaksHttp2(cluster)) yield { at: cluster.node, found: cluster.name };
@@ -77,7 +77,7 @@ export const PICKER_CLUSTER_TRAPS: readonly Trap[] = [
     consequence: 'Each restart of the service is an outage.',
     into: 'load_assignment of the cluster of the service',
     cure: `# a second replica among the lb_endpoints; or failure_mode_allow: true on the filter`,
-    source: 'envoy 15.4',
+    // envoy 15.4
     remark: 'Not in full duplex, where failing open does not help once a body has come.',
     *find({ askers }) {
       for (const { config, cluster, kind, modes } of askers) {
@@ -95,7 +95,7 @@ export const PICKER_CLUSTER_TRAPS: readonly Trap[] = [
     consequence: 'While one is down, its share of the requests fails or goes on without a pick.',
     into: CLUSTER,
     cure: HEALTH,
-    source: 'envoy 15.3',
+    // envoy 15.3
     *find(subject) {
       for (const { cluster, service } of processors(subject)) {
         if (cluster === undefined || (cluster.endpoints?.length ?? 0) < 2) continue;
@@ -111,7 +111,7 @@ export const PICKER_CLUSTER_TRAPS: readonly Trap[] = [
     consequence: 'A retry waits up to a second, asks the replica that just failed again, or is never made.',
     into: GRPC,
     cure: RETRY,
-    source: 'envoy 10.5',
+    // envoy 10.5
     *find(subject) {
       for (const { service } of processors(subject)) {
         const misplaced = service.node.get('envoy_grpc', 'retry_policy');
@@ -130,7 +130,7 @@ export const PICKER_CLUSTER_TRAPS: readonly Trap[] = [
     consequence: 'When the last replica of the service fails its check, every request fails at once.',
     into: 'common_lb_config of the cluster of the service',
     cure: '# delete healthy_panic_threshold',
-    source: 'envoy 15.3',
+    // envoy 15.3
     *find(subject) {
       for (const { node } of serviceClusters(subject)) {
         const threshold = node.get('common_lb_config', 'healthy_panic_threshold');
@@ -145,7 +145,7 @@ export const PICKER_CLUSTER_TRAPS: readonly Trap[] = [
     consequence: 'No circuit breakers, retries and HTTP/2 options.',
     into: 'grpc_service',
     cure: 'envoy_grpc: {cluster_name: picker}',
-    source: 'envoy 15.2',
+    // envoy 15.2
     *find(subject, settings) {
       for (const { service } of subject.askers) yield* google(service.node);
       for (const chain of askingChains(subject)) {

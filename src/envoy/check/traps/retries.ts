@@ -35,7 +35,7 @@ export const RETRY_TRAPS: readonly Trap[] = [
       'Once body went to the service, fail open does not hold; where a retry is possible, Envoy doubles a body that trailers follow.',
     into: 'typed_config of the ext_proc filter',
     cure: 'failure_mode_allow: false',
-    source: 'envoy 4.6',
+    // envoy 4.6
     *find(subject) {
       for (const asker of processors(subject)) yield* duplexFlaws(asker);
     },
@@ -47,7 +47,7 @@ export const RETRY_TRAPS: readonly Trap[] = [
     consequence: 'When the service goes away, running answers are cut.',
     into: 'typed_config of the ext_proc filter',
     cure: 'failure_mode_allow: true',
-    source: 'envoy 3.2',
+    // envoy 3.2
     remark:
       'A body that the service asks for holds its stream, too. That is the price of fail closed with bodies and not reported: see the guide on Envoy.',
     *find(subject, { envoyMinor }) {
@@ -69,7 +69,7 @@ export const RETRY_TRAPS: readonly Trap[] = [
     consequence: "The service's list of workers is never walked: the client gets 503.",
     into: 'route',
     cure: POLICY,
-    source: 'envoy 6.3',
+    // envoy 6.3
     *find(subject) {
       for (const { route, policy } of retried(subject)) {
         if (policy.absent) yield { at: route.action };
@@ -88,7 +88,7 @@ export const RETRY_TRAPS: readonly Trap[] = [
     consequence: 'A generation runs twice, or is cut.',
     into: 'retry_policy',
     cure: 'retry_on: connect-failure,refused-stream,reset-before-request,retriable-status-codes',
-    source: 'envoy 6.9',
+    // envoy 6.9
     *find(subject, { repeatsOnReset }) {
       for (const { policy } of retried(subject)) {
         const bad = conditions(policy).filter(
@@ -110,7 +110,7 @@ export const RETRY_TRAPS: readonly Trap[] = [
       .slice(3)
       .map((line) => line.slice(2))
       .join('\n'),
-    source: 'envoy 6.9',
+    // envoy 6.9
     *find(subject, settings) {
       for (const { policy, overrides } of retried(subject)) {
         if (!policy.exists || !overrides) continue;
@@ -127,7 +127,7 @@ export const RETRY_TRAPS: readonly Trap[] = [
     into: 'request_mirror_policies, and HttpProtocolOptions of the prefill cluster',
     cure: `disable_shadow_host_suffix_append: true              # of the mirror policy
 retry_policy: {retry_on: connect-failure, num_retries: 2}   # of HttpProtocolOptions (Envoy 1.37)`,
-    source: 'envoy 12',
+    // envoy 12
     remark: 'Only for mirrors with `--pd-dispatch mirror`, or to a cluster that takes picks.',
     *find(subject, { pdDispatch, envoyMinor }) {
       for (const mirror of mirrors(subject)) {

@@ -19,7 +19,7 @@ export const RUNTIME_TRAPS: readonly Trap[] = [
     - name: static
       static_layer:
         ${GRACEFUL_CLOSE}: true`,
-    source: 'envoy 3.3',
+    // envoy 3.3
     *find(subject, settings) {
       if (processors(subject).length === 0) return;
       for (const bootstrap of subject.bootstraps) {
@@ -38,7 +38,7 @@ export const RUNTIME_TRAPS: readonly Trap[] = [
     consequence: 'It has no effect, and a later Envoy refuses the file.',
     into: 'the layer of layered_runtime',
     cure: '# delete the line; to hold streams until the response has ended, set response_trailer_mode: SEND',
-    source: 'envoy 3.2',
+    // envoy 3.2
     *find(subject, { envoyMinor }) {
       if (envoyMinor < 40) return;
       for (const { name, node } of subject.bootstraps.flatMap(runtimeKeys)) {

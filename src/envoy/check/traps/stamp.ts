@@ -34,7 +34,7 @@ export const STAMP_TRAPS: readonly Trap[] = [
     consequence: "Envoy's own 503 and 504 then bear the name of a worker that did not answer.",
     into: FILTER,
     cure: STAMP,
-    source: 'envoy 7',
+    // envoy 7
     *find(subject) {
       for (const { at } of routeStamps(subject)) yield { at };
     },
@@ -47,7 +47,7 @@ export const STAMP_TRAPS: readonly Trap[] = [
     into: 'the header to add, and what adds it',
     cure: `append_action: ${OVERWRITE}
 response_headers_to_remove: [${STAMP_HEADER}]   # on the same virtual host or route`,
-    source: 'envoy 7',
+    // envoy 7
     *find(subject) {
       for (const { at, route } of routeStamps(subject)) {
         if (removalOf(route, 'response_headers_to_remove', STAMP_HEADER) === undefined)
@@ -66,7 +66,7 @@ response_headers_to_remove: [${STAMP_HEADER}]   # on the same virtual host or ro
     consequence: 'It is wrong after each retry.',
     into: FILTER,
     cure: STAMP,
-    source: 'envoy 7',
+    // envoy 7
     *find(subject) {
       for (const { at, value } of [...routeStamps(subject), ...filterStamps(subject)]) {
         if (namesIntent(value)) yield { at, found: value };
@@ -82,7 +82,7 @@ response_headers_to_remove: [${STAMP_HEADER}]   # on the same virtual host or ro
     cure: `metadata:
   filter_metadata:
     ${WORKER_NAMESPACE}: {${WORKER_ID_KEY}: "http://10.0.0.1:8000", ${WORKER_STAMP_KEY}: "http://10.0.0.1:8000"}`,
-    source: 'envoy 7',
+    // envoy 7
     *find(subject, settings) {
       for (const cluster of workerClusters(subject)) yield* unnamed(subject, cluster, settings);
     },
@@ -94,7 +94,7 @@ response_headers_to_remove: [${STAMP_HEADER}]   # on the same virtual host or ro
     consequence: 'Envoy warns of it, and a later one refuses it.',
     into: 'the value',
     cure: '"%UPSTREAM_METADATA(namespace:key)%"   # colons between the names',
-    source: 'envoy 7',
+    // envoy 7
     *find({ trees }) {
       for (const tree of valuesIn(trees)) {
         const [form] = /%(UPSTREAM_METADATA|DYNAMIC_METADATA)\(\[.*?\]\)/.exec(textOf(tree) ?? '') ?? [];

@@ -32,7 +32,7 @@ export const STRICT_TARGET_TRAPS: readonly Trap[] = [
     consequence: 'A request for one worker only is served by another one.',
     into: 'typed_config of the ext_proc filter',
     cure: 'mutation_rules: {allow_envoy: true}',
-    source: 'envoy 6.6',
+    // envoy 6.6
     *find(subject, { strictTargets }) {
       const level = strictTargets ? ('error' as const) : ('note' as const);
       for (const flaw of laxTargets(subject.askers, workerClusters(subject))) yield { ...flaw, level };

@@ -21,7 +21,7 @@ export const TIME_TRAPS: readonly Trap[] = [
     consequence: 'Under load requests go on without a pick, or get 504.',
     into: 'typed_config of the ext_proc filter',
     cure: 'message_timeout: 5s',
-    source: 'envoy 10.5',
+    // envoy 10.5
     remark: 'Not in full duplex, where it does not run.',
     *find(subject) {
       for (const { config, modes } of processors(subject)) {
@@ -39,7 +39,7 @@ export const TIME_TRAPS: readonly Trap[] = [
     consequence: 'It has no effect on ext_proc.',
     into: 'grpc_service of the ext_proc filter',
     cure: '# delete timeout; message_timeout of the filter is the one that counts',
-    source: 'envoy 10.5',
+    // envoy 10.5
     *find(subject) {
       for (const { service } of processors(subject)) {
         const timeout = service.node.get('timeout');
@@ -54,7 +54,7 @@ export const TIME_TRAPS: readonly Trap[] = [
     consequence: "Envoy's default cuts generations after 15 s.",
     into: 'route',
     cure: 'timeout: 0s',
-    source: 'envoy 2.2',
+    // envoy 2.2
     *find({ askers }) {
       for (const { action } of askers.flatMap(({ routes }) => routes)) {
         if (action.exists && action.get('timeout').absent) yield { at: action };
@@ -70,7 +70,7 @@ export const TIME_TRAPS: readonly Trap[] = [
     into: 'the HTTP connection manager, and the route',
     cure: `stream_idle_timeout: 900s   # of the HTTP connection manager
 idle_timeout: 900s          # of the route`,
-    source: 'envoy 4.3',
+    // envoy 4.3
     *find(subject) {
       for (const chain of askingChains(subject)) {
         const { manager } = chain;
@@ -103,7 +103,7 @@ idle_timeout: 900s          # of the route`,
     consequence: 'Under load requests go on without a pick, or get 403.',
     into: 'grpc_service of the ext_authz filter',
     cure: 'timeout: 5s',
-    source: 'envoy 11.2',
+    // envoy 11.2
     *find(subject) {
       for (const { service } of authorizers(subject)) {
         const timeout = service.node.get('timeout');
@@ -119,7 +119,7 @@ idle_timeout: 900s          # of the route`,
     consequence: 'The request goes to a worker that the service did not choose, without what the prefill made.',
     into: 'typed_config of the ext_proc filter',
     cure: 'max_message_timeout: 60s',
-    source: 'envoy 10.5',
+    // envoy 10.5
     remark: 'Only with `--pd-dispatch service`.',
     *find(subject, { pdDispatch }) {
       if (pdDispatch !== 'service') return;

@@ -22,7 +22,7 @@ export const WORKER_TRAPS: readonly Trap[] = [
     cure: `circuit_breakers:
   thresholds:
     - {max_connections: 100000, max_pending_requests: 100000, max_requests: 100000, max_retries: 100000}`,
-    source: 'envoy 2.2',
+    // envoy 2.2
     *find(subject) {
       for (const { node } of workerClusters(subject)) {
         const breakers = breakersOf(node);
@@ -47,7 +47,7 @@ export const WORKER_TRAPS: readonly Trap[] = [
     unhealthy_threshold: 3
     healthy_threshold: 2
     http_health_check: {path: /health}`,
-    source: 'envoy 6.5',
+    // envoy 6.5
     remark: 'Endpoints by EDS bring their health along. Not with `--disable-health-check`.',
     *find(subject, { healthChecks }) {
       if (!healthChecks) return;
@@ -64,7 +64,7 @@ export const WORKER_TRAPS: readonly Trap[] = [
     consequence: 'It serves nothing while the service is away.',
     into: 'eds_config of the worker cluster',
     cure: 'initial_fetch_timeout: 5s',
-    source: 'envoy 8.2',
+    // envoy 8.2
     *find(subject) {
       for (const { node } of workerClusters(subject)) {
         const timeout = node.get('eds_cluster_config', 'eds_config', 'initial_fetch_timeout');
@@ -80,7 +80,7 @@ export const WORKER_TRAPS: readonly Trap[] = [
     consequence: 'Envoy does not start without it, and notices only a file that is replaced by renaming another one.',
     into: 'eds_config of the worker cluster',
     cure: '# make the file before Envoy starts, and replace it by rename; or ads: {} to get endpoints from the service',
-    source: 'envoy 8.4',
+    // envoy 8.4
     remark: 'Judged by the files of the machine that runs `check`; how the file is replaced cannot be seen.',
     *find(subject, { fileExists }) {
       for (const { node } of workerClusters(subject)) {
@@ -99,7 +99,7 @@ export const WORKER_TRAPS: readonly Trap[] = [
     consequence: 'A request that meets a connection which its worker is closing gets 503.',
     into: 'HttpProtocolOptions of the worker cluster',
     cure: 'common_http_protocol_options: {idle_timeout: 4s}',
-    source: 'envoy 2.2',
+    // envoy 2.2
     *find(subject) {
       for (const { node, http } of workerClusters(subject)) {
         const options = http.get('common_http_protocol_options');
