@@ -59,7 +59,7 @@ export function routeConfig(options: BootstrapOptions): Config {
 
 /** For bodies that Envoy would give the worker twice, if it had to keep them for a retry (envoy I25). */
 function onceRoute(options: BootstrapOptions): readonly Config[] {
-  if (options.mode !== 'ext-proc') return [];
+  if (options.mode === 'ext-authz') return [];
   const { retry_policy: _, ...route } = workerRoute(options);
   const headers = [{ name: SEND_ONCE_HEADER, present_match: true }];
   return [
@@ -106,13 +106,8 @@ export function routeAction(options: BootstrapOptions): Config {
     ...(requestTimeoutSecs === null ? { '# timeout': "Envoy's 15 s would cut generations" } : {}),
     timeout: `${requestTimeoutSecs ?? 0}s`,
     idle_timeout: IDLE_TIMEOUT,
-    ...retries(options),
+    retry_policy: retryPolicy(options.retry),
   };
-}
-
-/** In full duplex Envoy would send a body twice to the worker when trailers follow it, if a retry were possible (envoy I26). */
-function retries({ mode, retry }: BootstrapOptions): Config {
-  return mode === 'ext-proc-full-duplex' ? {} : { retry_policy: retryPolicy(retry) };
 }
 
 function retryPolicy(retry: RetryOptions): Config {

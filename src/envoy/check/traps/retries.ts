@@ -154,6 +154,7 @@ function* duplexFlaws(asker: Asker): Generator<Flaw> {
   for (const route of routes) {
     const policy = route.action.get('retry_policy');
     if (!policy.exists || modeOf(route, filter).requestBody !== 'FULL_DUPLEX_STREAMED') continue;
+    if (hasRouteForOnce(route)) continue;
     yield { at: policy, found: 'retries', cure: '# delete retry_policy' };
   }
 }
@@ -186,7 +187,7 @@ function retried({ askers }: Subject): readonly Retried[] {
 /** Where a retry goes to the same address again, or a body is streamed through the service, there is nothing to walk. */
 function retriedOf(asker: Asker): readonly Retried[] {
   return asker.routes.flatMap((route) => {
-    if (!route.action.exists || isForOnce(route)) return [];
+    if (!route.action.exists || isForOnce(route.node)) return [];
     const cluster = asker.workers.find(({ name }) => name === route.cluster?.name);
     const duplex = asker.kind === 'ext_proc' && modeOf(route, asker.filter).requestBody === 'FULL_DUPLEX_STREAMED';
     if (cluster?.type === 'ORIGINAL_DST' || duplex) return [];
@@ -198,8 +199,12 @@ function retriedOf(asker: Asker): readonly Retried[] {
   });
 }
 
+function hasRouteForOnce({ virtualHost }: Route): boolean {
+  return virtualHost.get('routes').items().some(isForOnce);
+}
+
 /** The route of the generated configuration for bodies that a retry would double. */
-function isForOnce({ node }: Route): boolean {
+function isForOnce(node: ConfigNode): boolean {
   return node
     .get('match')
     .get('headers')
