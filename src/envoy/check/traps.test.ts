@@ -134,8 +134,8 @@ const ROWS: readonly Row[] = [
   ['T10', 'fail open', ({ filter }) => (filter.failure_mode_allow = true), DUPLEX],
   [
     'T10',
-    'retries',
-    ({ route }) => (route.route.retry_policy = { retry_on: 'connect-failure', num_retries: 2 }),
+    'retries, and no route without them',
+    ({ routes }) => routes.shift(),
     DUPLEX,
   ],
   ['T11', 'SEND', ({ filter }) => (filter.processing_mode.response_header_mode = 'SEND')],
