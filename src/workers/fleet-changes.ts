@@ -10,6 +10,11 @@ export interface AddOutcome {
 /** `removing`: on its way out, which nothing but its source can take back. */
 export type DrainOutcome = 'ok' | 'unknown' | 'removing';
 
+/** To be filled in. */
+export function noChanges(): Record<keyof SourceChanges, string[]> {
+  return { added: [], updated: [], removed: [], conflicts: [] };
+}
+
 /** Ids that a read of a whole source changed; `conflicts` belong to another source and stay as they are. */
 export interface SourceChanges {
   readonly added: readonly string[];

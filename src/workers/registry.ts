@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type BreakerRules, DEFAULT_BREAKER, type Outcome } from './breaker.ts';
 import { BreakerTimers } from './breaker-timers.ts';
 import { Drains } from './drains.ts';
-import type { AddOutcome, DrainOutcome, SourceChanges } from './fleet-changes.ts';
+import { type AddOutcome, type DrainOutcome, noChanges, type SourceChanges } from './fleet-changes.ts';
 import { type FleetObserver, SILENT_OBSERVER } from './fleet-observer.ts';
 import { FleetSnapshot } from './fleet-snapshot.ts';
 import { InstanceTable } from './instance-table.ts';
@@ -150,10 +150,7 @@ export class Registry implements JudgedSource {
 
   /** The same for a source that also tells how its workers do. One that is not up is not taken in, but kept. */
   followSource(source: WorkerSource, workers: readonly SourcedWorker[]): SourceChanges {
-    const added: string[] = [];
-    const updated: string[] = [];
-    const removed: string[] = [];
-    const conflicts: string[] = [];
+    const { added, updated, removed, conflicts } = noChanges();
     const wanted = new Set<WorkerInstance>();
     for (const worker of workers) {
       const { spec } = worker;
@@ -197,8 +194,7 @@ export class Registry implements JudgedSource {
     this.#observer.probed(instance.worker, report.ok);
     const changed = this.#refresh(instance);
     this.#judge();
-    const forgets = this.#removeFailed === true || this.#removeFailed === instance.source;
-    if (forgets && instance.health.status === 'failed') this.#forget(instance);
+    if (instance.isFailed && [true, instance.source].includes(this.#removeFailed)) this.#forget(instance);
     else if (!changed) return;
     this.#publish();
   }
@@ -339,13 +335,11 @@ export class Registry implements JudgedSource {
   /** A source names a worker again: takes back its removal, takes over what changed. True when anything did. */
   #keep(instance: WorkerInstance, { spec, state }: SourcedWorker): boolean {
     const leaving = instance.drain?.kind === 'removal';
-    const unready = state === 'unready';
-    const sameState = leaving === (state === 'leaving') && instance.unready === unready;
+    const sameState = leaving === (state === 'leaving') && instance.unready === (state === 'unready');
     if (sameState && isDeepStrictEqual(instance.spec, { ...spec, url: instance.spec.url })) return false;
     if (state === 'leaving') this.#drains.announceRemoval(instance);
     else if (leaving) this.#drains.end(instance);
-    if (instance.unready && !unready) instance.comeBack();
-    instance.unready = unready;
+    instance.told(state === 'unready');
     this.#redeclare(instance, spec);
     return true;
   }
@@ -391,10 +385,7 @@ export class Registry implements JudgedSource {
 
   #judge(): void {
     if (this.#judged || !this.#settled) return;
-    for (const { health, lastProbe } of this.#instances.all) {
-      if (health.status === 'pending' && (lastProbe === null || lastProbe.ok)) return;
-    }
-    this.#judged = true;
+    this.#judged = [...this.#instances.all].every((instance) => instance.isJudged);
   }
 
   #publish(): void {

@@ -119,9 +119,20 @@ export class WorkerInstance {
     this.breaker = new Breaker(this.#breakerRules);
   }
 
-  /** Its source has seen it come back: if probes had lost it, they begin anew, and it may be another engine. */
-  comeBack(): void {
-    if (this.health.status === 'ready') return;
+  get isFailed(): boolean {
+    return this.health.status === 'failed';
+  }
+
+  /** Probes had a first word on it. */
+  get isJudged(): boolean {
+    return this.health.status !== 'pending' || (this.lastProbe !== null && !this.lastProbe.ok);
+  }
+
+  /** Its source says so. Once it is back, and probes had lost it, they begin anew: it may be another engine. */
+  told(unready: boolean): void {
+    const isBack = this.unready && !unready;
+    this.unready = unready;
+    if (!isBack || this.health.status === 'ready') return;
     this.health = PENDING;
     this.answeredModels = null;
     this.engineKind = null;
