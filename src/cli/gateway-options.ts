@@ -115,18 +115,8 @@ function labels(flag: string, pairs: readonly string[]): Labels {
   return made;
 }
 
-/** The settings of discovery among those in force. */
-interface DiscoverySettings {
-  readonly workerUrls: readonly string[];
-  readonly serviceDiscovery?: boolean;
-  readonly serviceDiscoveryNamespace?: string | null;
-  readonly serviceDiscoveryPort?: number;
-  readonly selector?: readonly string[];
-}
-
-function podDiscovery(mode: GatewayMode, loaded: Loaded): PodDiscovery | null {
-  const settings: DiscoverySettings = loaded.settings;
-  if (settings.serviceDiscovery !== true) {
+function podDiscovery(mode: GatewayMode, { settings }: Loaded): PodDiscovery | null {
+  if (!settings.serviceDiscovery) {
     if (mode !== 'gateway-api') return null;
     throw new AppError(
       'invalid_configuration',
@@ -134,9 +124,9 @@ function podDiscovery(mode: GatewayMode, loaded: Loaded): PodDiscovery | null {
     );
   }
   return {
-    namespace: settings.serviceDiscoveryNamespace ?? null,
-    labels: labels('--selector', settings.selector ?? []),
-    port: settings.serviceDiscoveryPort ?? 80,
+    namespace: settings.serviceDiscoveryNamespace,
+    labels: labels('--selector', settings.selector),
+    port: settings.serviceDiscoveryPort,
   };
 }
 

@@ -13,7 +13,7 @@ const HEADERS_ONLY = {
 };
 
 /** Everything of both directions. Envoy refuses full duplex without the trailers of its direction (envoy 4.6). */
-const EVERYTHING = {
+export const EVERYTHING = {
   request_header_mode: 'SEND',
   response_header_mode: 'SEND',
   request_body_mode: 'FULL_DUPLEX_STREAMED',

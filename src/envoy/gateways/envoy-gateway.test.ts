@@ -88,6 +88,7 @@ describe('durations of the Gateway API', () => {
     [30_000, '30s'],
     [90_061_001, '25h1m1s1ms'],
     [4_294_967_295, '1193h2m47s295ms'],
+    [4_294_967_295_000, '99999h28m15s'],
   ])('%d ms: %s', (ms, text) => {
     expect(duration(ms)).toBe(text);
     expect(text).toMatch(/^([0-9]{1,5}(h|m|s|ms)){1,4}$/);

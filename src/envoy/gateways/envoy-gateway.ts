@@ -219,7 +219,7 @@ function backendTrafficPolicy(options: GatewayOptions): Manifest {
         tcp: { connectTimeout: '1s' },
         http: {
           '# requestTimeout': "Envoy's 15 s would cut generations",
-          requestTimeout: `${envoy.requestTimeoutSecs ?? 0}s`,
+          requestTimeout: duration((envoy.requestTimeoutSecs ?? 0) * 1000),
           streamIdleTimeout: IDLE_TIMEOUT,
           '# connectionIdleTimeout': 'below the keep-alive time of the workers (uvicorn: 5 s)',
           connectionIdleTimeout: '4s',

@@ -20,7 +20,7 @@ export function httpRoute(options: GatewayOptions, about: string, backend: Confi
           ].join('\n'),
           filters: [{ type: 'RequestHeaderModifier', requestHeaderModifier: { remove: [...CONTROL_HEADERS] } }],
           '# timeouts': 'generations take long; 0s is no limit',
-          timeouts: { request: `${envoy.requestTimeoutSecs ?? 0}s` },
+          timeouts: { request: duration((envoy.requestTimeoutSecs ?? 0) * 1000) },
           backendRefs: [backend],
         },
       ],
@@ -28,7 +28,7 @@ export function httpRoute(options: GatewayOptions, about: string, backend: Confi
   });
 }
 
-/** A duration of the Gateway API: whole units of up to five digits. */
+/** A duration of the Gateway API: whole units of up to five digits, 99999 hours at most. */
 export function duration(ms: number): string {
   const parts: string[] = [];
   let left = Math.ceil(ms);

@@ -33,7 +33,7 @@ export function istioGateway(options: GatewayOptions): readonly Manifest[] {
 const hostOf = ({ namespace, name }: Reference): string => `${name}.${namespace}.svc.cluster.local`;
 
 /** The cluster that istiod makes of the service's port. */
-function pickerCluster({ workload: { namespace } }: GatewayOptions): string {
+export function pickerCluster({ workload: { namespace } }: GatewayOptions): string {
   return `outbound|${GRPC_PORT}||${hostOf({ namespace, name: NAME })}`;
 }
 

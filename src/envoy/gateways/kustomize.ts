@@ -2,6 +2,7 @@ import { commentedYaml } from '../bootstrap/commented-yaml.ts';
 import { DESTINATION_KEY } from '../names.ts';
 import { envoyGateway } from './envoy-gateway.ts';
 import { inferencePool } from './inference-pool.ts';
+import { inferencePoolOnIstio } from './inference-pool-istio.ts';
 import { istioGateway } from './istio.ts';
 import { type Manifest, manifestYaml } from './manifest.ts';
 import type { GatewayOptions } from './options.ts';
@@ -17,6 +18,9 @@ interface Overlay {
   /** Settings of the service beyond those of the base. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
+
+/** Istio labels the pods that it makes for a Gateway of the Gateway API. */
+const OWN_GATEWAY: Partial<GatewayOptions> = { gatewayPods: { 'gateway.networking.k8s.io/gateway-name': 'gateway' } };
 
 /** The files of `deploy/kustomize`: path there, and text. `options` are those of the base, of any mode. */
 export function kustomizeFiles(options: GatewayOptions): ReadonlyMap<string, string> {
@@ -62,6 +66,12 @@ function overlays(options: GatewayOptions): Readonly<Record<string, Overlay>> {
       about: 'The service as the endpoint picker of an InferencePool.',
       file: 'inference-pool.yaml',
       manifests: inferencePool(at('gateway-api')),
+      settings: { error_style: 'epp' },
+    },
+    'inference-pool-istio': {
+      about: 'The same where the gateway is that of Istio.',
+      file: 'inference-pool.yaml',
+      manifests: [...inferencePool(at('gateway-api')), inferencePoolOnIstio(at('gateway-api', OWN_GATEWAY))],
       settings: { error_style: 'epp' },
     },
     standalone: {
