@@ -22,11 +22,12 @@ export interface CheckFlags {
  */
 export function checkSettings(flags: CheckFlags, loaded: Loaded): CheckSettings {
   const { settings } = loaded;
+  const dispatch = pdDispatch(settings);
   return {
-    bodyReason: bodyReason(loaded),
+    bodyReason: bodyReason(loaded) ?? (dispatch === 'service' ? 'the service sends the prefill of a request' : null),
     readHeaders: readHeaders(settings),
     hiddenHeaders: hiddenHeaders(settings),
-    strictTargets: settings.policy === 'consistent_hashing',
+    strictTargets: [settings.policy, settings.prefillPolicy, settings.decodePolicy].includes('consistent_hashing'),
     destinationHeader: settings.destinationHeader.toLowerCase(),
     bodyLimitBytes: settings.envoyBodyLimit,
     receiveLimitBytes: receiveLimitBytes(settings),
@@ -34,7 +35,7 @@ export function checkSettings(flags: CheckFlags, loaded: Loaded): CheckSettings 
     attempts: settings.retryMaxRetries,
     repeatsOnReset: settings.retryOnReset,
     healthChecks: !settings.disableHealthCheck,
-    pdDispatch: pdDispatch(settings),
+    pdDispatch: dispatch,
     sharedStore: settings.pinStore !== 'memory',
     nodeHttp2: settings.transport === 'grpc-js',
     pickers: pickers(flags.picker, settings),

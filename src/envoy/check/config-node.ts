@@ -40,6 +40,11 @@ export class ConfigNode {
     return this.tree === null && this.#partial;
   }
 
+  /** A map of which only a part is written. */
+  get partial(): boolean {
+    return this.tree?.kind === 'map' && this.tree.partial;
+  }
+
   /** The member at the end of a path of field names. */
   get(...names: readonly string[]): ConfigNode {
     let node: ConfigNode = this;

@@ -56,7 +56,7 @@ const CASES: readonly (readonly [settings: readonly string[], own?: readonly str
 ];
 
 describe('what envoy-config prints gives no finding', () => {
-  it.each(CASES)('%j %j', async (settings, own = []) => {
+  it.for(CASES)('%j %j', async ([settings, own = []]) => {
     expect(findings(await generated([...settings, ...own]), settings)).toEqual([]);
   });
 });

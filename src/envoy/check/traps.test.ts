@@ -132,12 +132,7 @@ const ROWS: readonly Row[] = [
   ['T9', 'no request trailers', ({ filter }) => delete filter.processing_mode.request_trailer_mode, DUPLEX],
   ['T9', 'no response trailers', ({ filter }) => (filter.processing_mode.response_trailer_mode = 'SKIP'), DUPLEX],
   ['T10', 'fail open', ({ filter }) => (filter.failure_mode_allow = true), DUPLEX],
-  [
-    'T10',
-    'retries, and no route without them',
-    ({ routes }) => routes.shift(),
-    DUPLEX,
-  ],
+  ['T10', 'retries, and no route without them', ({ routes }) => routes.shift(), DUPLEX],
   ['T11', 'SEND', ({ filter }) => (filter.processing_mode.response_header_mode = 'SEND')],
   ['T11', 'left out', ({ filter }) => delete filter.processing_mode.response_header_mode],
   ['T11', 'on a route', ({ route }) => (route.typed_per_filter_config = routeMode({ request_header_mode: 'SEND' }))],
@@ -843,7 +838,7 @@ function found(yaml: string, flags: readonly string[]): string {
 }
 
 describe('envoy 19: each flaw is found, and nothing else', () => {
-  it.each(ROWS)('%s %s', async (expected, _, change, flags = []) => {
+  it.for(ROWS)('%s %s', async ([expected, , change, flags = []]) => {
     const yaml = flawed(await base(forGenerator(flags)), change);
 
     expect(found(yaml, flags)).toBe(expected);

@@ -45,11 +45,6 @@ const KINDS: Readonly<Record<string, (envoy: PatchedEnvoy, spec: Tree) => void>>
   EnvoyPatchPolicy: (envoy, spec) => {
     for (const patch of itemsOf(member(spec, 'jsonPatches'))) addJsonPatch(envoy, patch);
   },
-  EnvoyProxy: (envoy, spec) => {
-    // Its bootstrap is text; the runtime guard is looked for in it.
-    const bootstrap = member(spec, 'bootstrap');
-    if (bootstrap !== null) envoy.add('bootstrap', partOf(spec.place, { bootstrap }));
-  },
 };
 
 /** A direction that is left out is not sent; one that is there is wanted, and for a `response` no matter of defaults (T11). */

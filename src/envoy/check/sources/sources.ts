@@ -36,10 +36,20 @@ export function sourcesOf(trees: readonly Tree[], problems: string[]): Sources {
     else if (!found.typed(tree)) problems.push(`${showPlace(tree.place)}: this is no configuration of Envoy`);
   }
   const patches = [istioPatches(resources), envoyGatewayPatches(resources), kgatewayPatches(resources)];
-  for (const patch of patches) if (patch !== null) found.patch(patch);
+  const guarded = mentions(trees, GRACEFUL_CLOSE);
+  for (const patch of patches) if (patch !== null) found.patch(patch, guarded);
   const [first] = resources;
   if (first !== undefined && patches.every((patch) => patch === null)) found.leftToGateway(first);
   return { ...found.sources(), trees, destinationHeader: headerOfService(resources) };
+}
+
+/** Also inside of texts, as of annotations. */
+function mentions(trees: readonly Tree[], name: string): boolean {
+  for (const value of valuesIn(trees)) {
+    if (textOf(value)?.includes(name) === true) return true;
+    if (value.kind === 'map' && [...value.entries.keys()].some((key) => key.includes(name))) return true;
+  }
+  return false;
 }
 
 /** `destination_header` of a config file of the service in a ConfigMap. */
@@ -89,12 +99,10 @@ class Collector {
   }
 
   /** What a gateway adds to a configuration of its own. */
-  patch(tree: Tree): void {
+  patch(tree: Tree, guarded: boolean): void {
     this.bootstrap(tree);
     this.#open = true;
-    for (const value of valuesIn([tree])) {
-      if (textOf(value)?.includes(GRACEFUL_CLOSE) === true) return;
-    }
+    if (guarded) return;
     const reason = `whether the gateway's Envoys have the runtime guard ${GRACEFUL_CLOSE} (T1) stands elsewhere`;
     this.#notJudged.push({ place: tree.place, reason });
   }

@@ -25,7 +25,7 @@ export const RUNTIME_TRAPS: readonly Trap[] = [
       for (const bootstrap of subject.bootstraps) {
         const runtime = bootstrap.get('layered_runtime');
         const at = runtime.exists ? runtime.get('layers') : runtime;
-        if (at.open) continue;
+        if (at.open || runtime.partial) continue;
         if (runtimeKeys(bootstrap).some(({ name, node }) => name === GRACEFUL_CLOSE && node.bool() === true)) continue;
         yield { at, level: settings.nodeHttp2 ? 'error' : 'note' };
       }
