@@ -246,6 +246,10 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
 
   try {
     await beginDiscovery(discovery);
+    // Who has not read its sources can place no conversation where it belongs; another replica can.
+    const welcome = (): void => health.setServing(registry.settled && !draining);
+    closers.push(registry.subscribe(welcome));
+    welcome();
     closers.push(settleWhenRead(registry, discovery));
     const adminServer = await listenAdmin(admin, settings.adminHost, settings.adminPort);
     closers.push(() => adminServer.close());
