@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chatBody } from '../support/bodies.ts';
+import { chatBody, sha256 } from '../support/bodies.ts';
 import { protocolGateway } from '../support/protocol-gateway.ts';
 import {
   type Answer,
@@ -51,6 +51,18 @@ describe.skipIf(noEnvoy())('endpoint-picker-protocol', () => {
     expect(answer.headers['x-smg-routed-worker-id']).toBe(worker(answer).url);
     expect(seenBy(answer).has('x-gateway-destination-endpoint')).toBe(false);
     await until(async () => (await inFlight()) === 0, 'all have ended');
+  });
+
+  it('P12 through our own configuration a request goes on along the list, with its body', async () => {
+    const turn = (url: string) => ask(url, { path: CHAT, body: chatBody('along_t1', 300_000) });
+    const home = worker(await turn(stack.url));
+    home.set({ failRate: 1, failStatus: 503 });
+    const answer = await turn(stack.url);
+    home.set({ failRate: 0 });
+
+    expect([answer.status, answer.headers['x-envoy-attempt-count']]).toEqual([200, '2']);
+    expect(answer.headers['x-sim-body-sha256']).toBe(sha256(chatBody('along_t1', 300_000)));
+    expect(answer.headers['x-smg-routed-worker-id']).not.toBe(home.url);
   });
 
   it('P1 header and metadata are there and equal, in the header answer and after the body', async () => {
