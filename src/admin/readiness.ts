@@ -1,5 +1,7 @@
 import type { RunningSource } from '../discovery/source.ts';
+import type { WorkerSnapshot } from '../workers/snapshot.ts';
 import type { SnapshotSource } from '../workers/snapshot-source.ts';
+import type { WorkerType } from '../workers/worker.ts';
 
 /**
  * How the service learns that a request has ended (decisions 7): Envoy's access log, the end of an ext_proc stream that
@@ -21,7 +23,14 @@ export type NotReadyReason = 'draining' | 'sources_not_read' | 'no_ready_worker'
 export function notReadyReason(fleet: SnapshotSource, state: ServiceState): NotReadyReason | null {
   if (state.draining) return 'draining';
   if (!fleet.settled) return 'sources_not_read';
-  return fleet.current.workers.some((worker) => worker.status === 'ready') ? null : 'no_ready_worker';
+  return canServe(fleet.current) ? null : 'no_ready_worker';
+}
+
+/** Some worker is ready, of a fleet that is split one of each leg (as the real SMG). */
+function canServe(fleet: WorkerSnapshot): boolean {
+  const types: readonly WorkerType[] = fleet.disaggregated ? ['prefill', 'decode'] : ['regular'];
+  const ready = fleet.workers.filter((worker) => worker.status === 'ready' && fleet.serves(worker));
+  return types.every((type) => ready.some((worker) => worker.type === type));
 }
 
 /** Body of `GET /readiness`: SMG's members, and the source of request ends. */

@@ -1,3 +1,4 @@
+import { pairingText } from '../workers/leg-facts.ts';
 import { NO_MODEL } from '../workers/snapshot.ts';
 import type { Worker } from '../workers/worker.ts';
 import { isGrpc } from '../workers/worker-url.ts';
@@ -17,8 +18,9 @@ export function workerJson({ worker, spec, lastProbe }: Registration) {
     models: worker.models.map((id) => ({ id })),
     worker_type: worker.type,
     connection_mode: isGrpc(spec.url.scheme) ? 'grpc' : 'http',
-    runtime_type: spec.runtimeType,
+    runtime_type: spec.runtimeType ?? worker.legFacts?.runtime ?? null,
     bootstrap_port: spec.bootstrapPort,
+    ...(worker.legFacts === null ? {} : { pd_pairing: pairingText(worker.legFacts) }),
     priority: worker.priority,
     cost: worker.cost,
     labels: worker.labels,

@@ -3,6 +3,8 @@ import { hiddenHeaders } from './bootstrap-options.ts';
 
 const BASE = {
   policy: 'round_robin',
+  prefillPolicy: null,
+  decodePolicy: null,
   implicitKeys: ['authorization', 'x-forwarded-for', 'cookie'],
   routingKeySources: ['rid', 'headers'],
   routingKeyHeaders: ['x-smg-routing-key'],

@@ -1,3 +1,4 @@
+import { flagWorkers } from '../config/declared-workers.ts';
 import type { Loaded, Settings } from '../config/load-settings.ts';
 import {
   ADDRESS_FORM,
@@ -22,8 +23,8 @@ import { serverName } from '../envoy/endpoints/server-name.ts';
 import { workerStamp } from '../envoy/endpoints/worker-stamp.ts';
 import { readPem, schemesOf } from '../service/upstream-of.ts';
 import { AppError } from '../util/app-error.ts';
-import { parseWorkerSpec, plainSpec, type WorkerSpec } from '../workers/worker-spec.ts';
-import { isGrpc, isTls, parseWorkerUrl } from '../workers/worker-url.ts';
+import { parseWorkerSpec, type WorkerSpec } from '../workers/worker-spec.ts';
+import { isGrpc, isTls } from '../workers/worker-url.ts';
 import { AUTHZ_BODY, wantsBodies } from './authz-body.ts';
 
 /** The flags of `envoy-config` that are not settings of the service, as they were written. */
@@ -169,21 +170,32 @@ function envoyTarget(text: string): EnvoyTarget {
 /** The settings that say in which headers keys are looked for. */
 export type KeySettings = Pick<
   Settings,
-  'policy' | 'implicitKeys' | 'routingKeySources' | 'routingKeyHeaders' | 'requestIdHeaders'
+  | 'policy'
+  | 'prefillPolicy'
+  | 'decodePolicy'
+  | 'implicitKeys'
+  | 'routingKeySources'
+  | 'routingKeyHeaders'
+  | 'requestIdHeaders'
 >;
 
 /** Secrets that nothing needs are kept from the service (decisions 29). */
 export function hiddenHeaders(settings: KeySettings): readonly string[] {
   const needed = new Set<string>(settings.requestIdHeaders);
   if (settings.routingKeySources.includes('headers')) for (const name of settings.routingKeyHeaders) needed.add(name);
-  if (settings.policy === 'consistent_hashing') for (const name of settings.implicitKeys) needed.add(name);
+  const { policy, prefillPolicy, decodePolicy } = settings;
+  if ([policy, prefillPolicy, decodePolicy].includes('consistent_hashing'))
+    for (const name of settings.implicitKeys) needed.add(name);
   if (settings.routingKeySources.some((source) => source.startsWith('cookie:'))) needed.add('cookie');
   const lower = new Set([...needed].map((name) => name.toLowerCase()));
   return ['authorization', 'cookie'].filter((name) => !lower.has(name));
 }
 
 function staticWorkers(loaded: Loaded): readonly StaticWorker[] {
-  const specs = [...specsOfFlags(loaded.settings), ...specsOfFile(loaded)];
+  // Envoy alone would choose among all of them, and knows no types.
+  const type = loaded.settings.pdDisaggregation ? 'decode' : 'regular';
+  const declared = [...specsOfFlags(loaded.settings), ...specsOfFile(loaded)];
+  const specs = declared.filter(({ workerType }) => workerType === type);
   if (specs.length === 0) {
     throw new AppError('invalid_configuration', '--static-workers: give workers with --worker-urls or in --config');
   }
@@ -201,9 +213,9 @@ function staticWorkers(loaded: Loaded): readonly StaticWorker[] {
 
 // Both lists were checked when the settings were loaded: what cannot be read is not in them.
 function specsOfFlags(settings: Settings): WorkerSpec[] {
-  return settings.workerUrls.flatMap((text) => {
-    const result = parseWorkerUrl(text);
-    return result.ok ? [plainSpec(result.url)] : [];
+  return flagWorkers(settings).flatMap((worker) => {
+    const result = parseWorkerSpec(worker);
+    return result.ok ? [result.spec] : [];
   });
 }
 

@@ -10,11 +10,6 @@ const REFUSED: readonly string[] = [
   '--pin-claim-timeout-ms 10',
   '--tenant-header x-tenant',
   '--pin-key-hmac-file f',
-  '--pd-disaggregation',
-  '--prefill http://a:1 9000',
-  '--decode http://a:1',
-  '--pd-pairing-mode strict',
-  '--pd-dispatch header',
   '--strict-forward-allowlist',
   '--tls-cert-path c --tls-key-path k',
   '--tls-key-path k --tls-cert-path c',
@@ -52,10 +47,6 @@ describe('settings of later versions', () => {
     [{ file: 'pin_store: redis://h' }, 'conf.yaml:1:12: pin_store: redis:// is not supported by this version yet'],
     [{ file: 'enable_trace: true' }, 'conf.yaml:1:15: enable_trace is not supported by this version yet'],
     [{ env: { SMG_ENABLE_TRACE: 'true' } }, 'SMG_ENABLE_TRACE is not supported by this version yet'],
-    [
-      { file: 'prefill_workers: [{url: "http://a:1"}]' },
-      'conf.yaml:1:1: prefill_workers is not supported by this version yet',
-    ],
   ])('other sources are refused alike: %j', (sources, problem) => {
     expect(problemsOf(sources)).toEqual([problem]);
   });

@@ -18,13 +18,19 @@ export function configSchema(worker: z.ZodType): Json {
     };
   }
   properties['policy'] = { ...properties['policy'], ...policySchema(properties) };
-  const workers = { description: 'workers, besides those of worker_urls', type: 'array', items: schemaOf(worker) };
+  const listOf = (description: string) => ({ description, type: 'array', items: { $ref: '#/$defs/worker' } });
+  const lists = {
+    workers: listOf('workers, besides those of worker_urls'),
+    prefill_workers: listOf('prefill workers, besides those of prefill; needs pd_disaggregation'),
+    decode_workers: listOf('decode workers, besides those of decode; needs pd_disaggregation'),
+  };
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Configuration file of smg-envoy',
     type: 'object',
     additionalProperties: false,
-    properties: { workers, ...sorted(properties) },
+    properties: { ...lists, ...sorted(properties) },
+    $defs: { worker: schemaOf(worker) },
   };
 }
 

@@ -1,9 +1,10 @@
 import type { DerivedSettings } from './derived-settings.ts';
 import { discoveryProblems, findsWorkers } from './discovery-checks.ts';
+import type { DeclaredWorker } from './from-file.ts';
 import type { Given } from './given.ts';
+import { pairProblems } from './pair-checks.ts';
 import { flagName } from './setting.ts';
 import { type AnyKey, type SettingValues, settingOf } from './settings-table.ts';
-import type { YamlValue } from './yaml-document.ts';
 
 /** Checks that another part of the program knows how to make. */
 export interface Checks {
@@ -25,7 +26,7 @@ export interface CrossInput {
   readonly derived: DerivedSettings;
   readonly given: ReadonlyMap<AnyKey, Given>;
   readonly ofPolicy: ReadonlyMap<AnyKey, Given>;
-  readonly workers: readonly YamlValue[];
+  readonly workers: readonly DeclaredWorker[];
   readonly checks: Checks;
   readonly problems: string[];
 }
@@ -44,6 +45,7 @@ export function crossCheck(input: CrossInput): void {
     problems.push(`${at} 0: policy cache_aware needs an interval above 0`);
   }
   problems.push(...discoveryProblems(values, anyValue('pdDisaggregation') === true, name));
+  problems.push(...pairProblems(values, name));
   // With no worker at all, or with a source of workers, others are still to come (decisions 19).
   if (values.policy === 'power_of_two' && values.workerUrls.length === 1 && !findsWorkers(values)) {
     problems.push(`${name('policy')} power_of_two: needs at least two workers, and there is one`);
@@ -83,10 +85,12 @@ const PAIRS = [
 ] as const;
 
 function checkWorkers({ values, given, workers, checks, problems }: CrossInput): void {
-  const name = given.get('workerUrls')?.name ?? flagName('workerUrls');
-  for (const url of values.workerUrls) {
-    const problem = checks.workerUrl?.(url, values.dpAware) ?? null;
-    if (problem !== null) problems.push(`${name}: ${problem}`);
+  for (const key of ['workerUrls', 'prefill', 'decode'] as const) {
+    const name = given.get(key)?.name ?? flagName(key);
+    for (const word of values[key]) {
+      const problem = key === 'prefill' && !word.includes('://') ? null : checks.workerUrl?.(word, values.dpAware);
+      if (typeof problem === 'string') problems.push(`${name}: ${problem}`);
+    }
   }
   for (const worker of workers) {
     for (const { path, message } of checks.worker?.(worker.data, values.dpAware) ?? [])

@@ -10,11 +10,22 @@ export interface FileValues {
   readonly values: ReadonlyMap<AnyKey, Given>;
   /** Settings of the policy alone, where its object sets them apart from those of the override (decisions 16). */
   readonly ofPolicy: ReadonlyMap<AnyKey, Given>;
-  readonly workers: readonly YamlValue[];
+  /** Of all three lists, in the order of the file. */
+  readonly workers: readonly DeclaredWorker[];
+  /** Where prefill or decode workers are listed, with the name of their list. */
+  readonly legs: ReadonlyMap<string, string>;
 }
 
-const WORKER_LISTS = ['workers', 'prefill_workers', 'decode_workers'] as const;
-const ALL_KEYS: readonly string[] = [...FILE_KEYS.keys(), ...WORKER_LISTS];
+/** A worker of the file: what is declared of it, its type included, and where a part of it stands. */
+export interface DeclaredWorker {
+  readonly data: unknown;
+  at(path?: readonly (string | number)[]): string;
+}
+
+/** The lists of workers, with the type of those in them; null: they say it themselves. */
+const WORKER_LISTS = { workers: null, prefill_workers: 'prefill', decode_workers: 'decode' } as const;
+type WorkerList = keyof typeof WORKER_LISTS;
+const ALL_KEYS: readonly string[] = [...FILE_KEYS.keys(), ...Object.keys(WORKER_LISTS)];
 /** Keys of a policy object that mean the policy's own value, not the override's. */
 const APART: ReadonlySet<AnyKey> = new Set<AnyKey>(['assignmentMode', 'evictionInterval']);
 
@@ -33,7 +44,8 @@ export function fromFile(text: string, file: string, problems: string[]): FileVa
 class FileReader implements FileValues {
   readonly values = new Map<AnyKey, Given>();
   readonly ofPolicy = new Map<AnyKey, Given>();
-  workers: readonly YamlValue[] = [];
+  workers: readonly DeclaredWorker[] = [];
+  readonly legs = new Map<string, string>();
   readonly #problems: string[];
 
   constructor(problems: string[]) {
@@ -45,21 +57,31 @@ class FileReader implements FileValues {
     if (entry.key === 'policy' && entry.value.entries() !== undefined) this.#policyObject(entry);
     else if (key === 'config') this.#problems.push(`${entry.keyAt}: config cannot be set in the config file itself`);
     else if (key !== undefined) this.#store(this.values, key, entry);
-    else if (WORKER_LISTS.some((name) => name === entry.key)) this.#workerList(entry);
+    else if (Object.hasOwn(WORKER_LISTS, entry.key)) this.#workerList(entry, entry.key as WorkerList);
     else this.#unknown(entry);
   }
 
-  #workerList(entry: YamlEntry): void {
+  #workerList(entry: YamlEntry, list: WorkerList): void {
     const items = entry.value.items();
     if (items === undefined) {
       const { data } = entry.value;
       const found = data === null ? 'nothing ([] for none)' : textOf(data);
       this.#problems.push(`${entry.value.at()}: ${entry.key}: expected a list of workers, found ${found}`);
-    } else if (entry.key === 'workers') {
-      this.workers = items;
-    } else if (items.length > 0) {
-      this.#problems.push(`${entry.keyAt}: ${entry.key} is not supported by this version yet`);
+      return;
     }
+    const type = WORKER_LISTS[list];
+    if (type !== null && items.length > 0) this.legs.set(list, entry.keyAt);
+    this.workers = [...this.workers, ...items.map((item) => (type === null ? item : this.#ofType(item, type, list)))];
+  }
+
+  #ofType(item: YamlValue, type: string, list: WorkerList): DeclaredWorker {
+    const { data } = item;
+    if (typeof data !== 'object' || data === null || Array.isArray(data)) return item;
+    const own: unknown = 'worker_type' in data ? data.worker_type : null;
+    if (own !== null && own !== type) {
+      this.#problems.push(`${item.at(['worker_type'])}: worker_type ${textOf(own)}: expected ${type} in ${list}`);
+    }
+    return { data: { ...data, worker_type: type }, at: (path) => item.at(path) };
   }
 
   #policyObject(entry: YamlEntry): void {

@@ -33,7 +33,7 @@ export interface FileWorker {
 
 export interface Loaded {
   readonly settings: Settings;
-  /** `workers` of the config file, in its order. */
+  /** Workers of the config file, those of `prefill_workers` and `decode_workers` with their type, in its order. */
   readonly workers: readonly FileWorker[];
   /** Where the value of a setting came from. */
   source(key: SettingKey): Source;
@@ -47,7 +47,7 @@ export type LoadResult =
   | { readonly ok: true; readonly loaded: Loaded }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-const NO_FILE: FileValues = { values: new Map(), ofPolicy: new Map(), workers: [] };
+const NO_FILE: FileValues = { values: new Map(), ofPolicy: new Map(), workers: [], legs: new Map() };
 
 /**
  * The settings of flags, environment and config file, in this order of precedence (interface 3).
@@ -82,6 +82,9 @@ export function tryLoadSettings(input: LoadInput): LoadResult {
     workers: file.workers,
     problems,
   });
+  if (!values.pdDisaggregation) {
+    for (const [list, at] of file.legs) problems.push(`${at}: ${list} needs pd_disaggregation: true`);
+  }
   if (problems.length > 0) return { ok: false, problems };
 
   const { routingKeyOrder: _, ...rest } = values;

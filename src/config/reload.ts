@@ -132,7 +132,8 @@ export function compare(old: Loaded, fresh: Loaded): ConfigChange {
 }
 
 function workersOfFile({ workers, settings, source }: Loaded): number {
-  return workers.length + (source('workerUrls') === 'file' ? settings.workerUrls.length : 0);
+  const listed = (['workerUrls', 'prefill', 'decode'] as const).filter((key) => source(key) === 'file');
+  return listed.reduce((sum, key) => sum + settings[key].length, workers.length);
 }
 
 function effectOf(key: ChangedKey): ReloadEffect {

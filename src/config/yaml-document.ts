@@ -41,6 +41,10 @@ export function readYaml(text: string, file: string, problems: string[]): YamlVa
     const { line, col } = lines.linePos(offset);
     return `${file}:${Math.max(line, 1)}:${Math.max(col, 1)}`;
   };
+  if (opensTooMuch(text)) {
+    problems.push(`${place(0)}: ${TOO_DEEP}`);
+    return null;
+  }
   let document: Document;
   try {
     // With the level "silent" a second document would go unnoticed.
@@ -96,6 +100,24 @@ const SECOND_DOCUMENT = 'a second YAML document starts here, but the file may ho
 const TOO_DEEP = 'is nested too deeply';
 /** Far above what any key needs, far below what the stack takes. */
 const MAX_DEPTH = 100;
+
+/**
+ * The parser descends into what is open, and where the stack ends in the middle of a regular expression, V8 ends the
+ * process. Brackets in texts count too, which the distance to any sensible depth allows.
+ */
+function opensTooMuch(text: string): boolean {
+  let open = 0;
+  let dashes = 0;
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i];
+    if (char === '[' || char === '{') open += 1;
+    else if (char === ']' || char === '}') open -= 1;
+    dashes = char === '-' ? dashes + 1 : char === ' ' ? dashes : 0;
+    if (open > MOST_OPEN || dashes > MOST_OPEN) return true;
+  }
+  return false;
+}
+const MOST_OPEN = 1000;
 
 /** Aliases may nest data deeper than its text. `seen` has the fewest levels that were left for a value. */
 function deeperThan(data: unknown, levels: number, seen = new Map<object, number>()): boolean {

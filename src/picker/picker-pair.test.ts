@@ -137,8 +137,8 @@ describe('decisions 27: a request for two workers', () => {
 
   it('tells dispatch what it may hand on', () => {
     const { bench, dispatch } = house({ config: { modelAliases: new Map([['alias', 'canonical']]) } });
-    bench.ask({ model: 'alias' }, {}, { ...FACTS, editsBody: false });
-    bench.ask({ model: 'alias' }, {}, { ...FACTS, endpointPicker: true });
+    void bench.ask({ model: 'alias' }, {}, { ...FACTS, editsBody: false });
+    void bench.ask({ model: 'alias' }, {}, { ...FACTS, endpointPicker: true });
     expect(dispatch.orders.map(({ mostBodyBytes, model }) => [mostBodyBytes, model])).toEqual([
       [0, 'canonical'],
       [Number.POSITIVE_INFINITY, 'canonical'],

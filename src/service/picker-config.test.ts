@@ -12,7 +12,7 @@ const settingsOf = (flags: string) => load({ flags }).settings;
 function made(flags: string) {
   const policies = new ModelPolicies(gatewayPolicyOf(settingsOf(flags)));
   const pins = new MemoryPinStore({ maxPins: 10 });
-  return { policies, pins, config: pickerConfigOf(settingsOf(flags), pins, policies) };
+  return { policies, pins, config: pickerConfigOf(settingsOf(flags), pins, { whole: policies, legs: null }) };
 }
 
 describe('policies 7 the policy of the settings', () => {

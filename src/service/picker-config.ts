@@ -5,26 +5,27 @@ import type { PinStore } from '../pins/pin-store.ts';
 import type { AssignmentMode } from '../routing/assignment.ts';
 import { bodyMembersFor, keySources } from '../routing/key-sources.ts';
 import type { GatewayPolicy, ModelPolicies } from '../routing/model-policies.ts';
+import { PairRouter } from '../routing/pairing/pair-router.ts';
 import { BUCKET_DEFAULTS, type PolicyOptions } from '../routing/policy-parameters.ts';
-import { createRouter } from '../routing/router.ts';
+import { createRouter, type Router, type RouterOptions } from '../routing/router.ts';
 import type { KeyRules } from '../routing/routing-keys.ts';
 
-export function pickerConfigOf(settings: Settings, pins: PinStore, policies: ModelPolicies): PickerConfig {
+export interface RoutingPolicies {
+  readonly whole: ModelPolicies;
+  /** Null where requests are not split. */
+  readonly legs: LegPolicies | null;
+}
+
+/** Always instances of their own, also where their names are the same (policies 4.1). */
+export interface LegPolicies {
+  readonly prefill: ModelPolicies;
+  readonly decode: ModelPolicies;
+}
+
+export function pickerConfigOf(settings: Settings, pins: PinStore, policies: RoutingPolicies): PickerConfig {
   const keys = keyRulesOf(settings);
   return {
-    router: createRouter({
-      policies,
-      pins,
-      keys,
-      overrideMode: settings.assignmentMode ?? 'delegate',
-      inflightCap: settings.pinInflightCap,
-      pinLoadFactor: settings.pinLoadFactor ?? 0,
-      failback: settings.failback,
-      fallbacks: settings.fallbacks,
-      shed: settings.smgCompat === '1.11' || settings.workerOverloadShed,
-      learnFromPins: settings.learnFromPins,
-      checkModel: settings.checkModel,
-    }),
+    router: routerOf(settings, pins, policies, keys),
     bodyMembers: bodyMembersFor(keys.sources),
     maxPayloadBytes: settings.maxPayloadSize,
     bodyEditLimitBytes: settings.envoyBodyLimit,
@@ -45,9 +46,32 @@ export function pickerConfigOf(settings: Settings, pins: PinStore, policies: Mod
   };
 }
 
-/** The policy that the operator chose. */
-export function gatewayPolicyOf(settings: Settings): GatewayPolicy {
-  return { name: settings.policy, options: policyOptionsOf(settings) };
+function routerOf(settings: Settings, pins: PinStore, { whole, legs }: RoutingPolicies, keys: KeyRules): Router {
+  const options: RouterOptions = {
+    policies: whole,
+    pins,
+    keys,
+    overrideMode: settings.assignmentMode ?? 'delegate',
+    inflightCap: settings.pinInflightCap,
+    pinLoadFactor: settings.pinLoadFactor ?? 0,
+    failback: settings.failback,
+    fallbacks: settings.fallbacks,
+    shed: settings.smgCompat === '1.11' || settings.workerOverloadShed,
+    learnFromPins: settings.learnFromPins,
+    checkModel: settings.checkModel,
+  };
+  const single = createRouter(options);
+  if (legs === null) return single;
+  // A sidecar makes the bodies of both legs itself.
+  const readsBodies = settings.pdDispatch !== 'header';
+  return new PairRouter(single, options, { ...legs, mode: settings.pdPairingMode, readsBodies });
+}
+
+/** The policy that the operator chose, of one leg where requests are split. */
+export function gatewayPolicyOf(settings: Settings, leg: 'prefill' | 'decode' | null = null): GatewayPolicy {
+  const { policy, prefillPolicy, decodePolicy } = settings;
+  const own = leg === null ? null : leg === 'prefill' ? prefillPolicy : decodePolicy;
+  return { name: own ?? policy, options: policyOptionsOf(settings) };
 }
 
 function policyOptionsOf(settings: Settings): PolicyOptions {

@@ -1,4 +1,5 @@
 /** From settings and the config file to the fleet. */
+import { flagWorkers } from '../config/declared-workers.ts';
 import type { Loaded, Settings } from '../config/load-settings.ts';
 import type { DnsSource } from '../discovery/dns/dns-source.ts';
 import { readDeclaration } from '../discovery/dns/name-pool.ts';
@@ -19,6 +20,7 @@ export function registryOptionsOf(settings: Settings): RegistryOptions {
     removeFailed: settings.removeUnhealthyWorkers || (settings.removeUnhealthyPods && 'kubernetes'),
     breaker: breakerRulesOf(settings),
     dpAware: settings.dpAware,
+    disaggregated: settings.pdDisaggregation,
   };
 }
 
@@ -89,10 +91,7 @@ export function applyWorkers(fleet: DeclaredFleet, loaded: Loaded, schemes: Read
     for (const worker of [...conflicts, ...fleet.names.replace(source, pools)])
       log.warn('a worker is declared twice; the first declaration holds', { worker, source });
   };
-  tell(
-    'flags',
-    loaded.settings.workerUrls.map((url) => ({ url })),
-  );
+  tell('flags', flagWorkers(loaded.settings));
   tell(
     'file',
     loaded.workers.map(({ value }) => value),

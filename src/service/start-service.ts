@@ -24,7 +24,6 @@ import { RequestEnds } from '../picker/request-ends.ts';
 import { ServedFeedback } from '../picker/served-feedback.ts';
 import { MemoryPinStore } from '../pins/memory-pin-store.ts';
 import { RequestIds } from '../request/request-id.ts';
-import { ModelPolicies } from '../routing/model-policies.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { startProcessMetrics } from '../telemetry/process-metrics.ts';
@@ -38,9 +37,10 @@ import { Registry } from '../workers/registry.ts';
 import { countedCalls, serviceOf } from './counted-calls.ts';
 import { discoveryObserver } from './discovery-observer.ts';
 import { beginDiscovery, discoveryOf } from './discovery-of.ts';
+import { FleetPolicies } from './fleet-policies.ts';
 import { Housekeeping, type HousekeepingIntervals } from './housekeeping.ts';
 import { accessLogObserver, extAuthzObserver, extProcObserver, fleetObserver, loadObserver } from './observers.ts';
-import { gatewayPolicyOf, pickerConfigOf } from './picker-config.ts';
+import { pickerConfigOf } from './picker-config.ts';
 import { bindPolicyMetrics } from './policy-metrics.ts';
 import { receiveLimitBytes } from './receive-limit.ts';
 import { bindServiceMetrics } from './service-metrics.ts';
@@ -99,13 +99,12 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
     stampKind: settings.routedWorkerId,
     onNack: (nack) => log.error('Envoy refused the endpoints', { reason: nack.message, version: nack.version }),
   });
-  const policies = new ModelPolicies(gatewayPolicyOf(settings), {
-    unknownLabel: (worker, label) =>
-      log.warn('the label policy of a worker names no policy; its models get the policy of the gateway', {
-        worker: worker.id,
-        reason: label,
-      }),
-  });
+  const policies = new FleetPolicies(settings, (worker, label) =>
+    log.warn('the label policy of a worker names no policy; its models get the policy of the gateway', {
+      worker: worker.id,
+      reason: label,
+    }),
+  );
   registry.subscribe((snapshot) => policies.follow(snapshot));
   const picker = new Picker(
     {
@@ -268,7 +267,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
       adminAddress: adminServer.address,
       apply(next) {
         effective = next.settings;
-        policies.configure(gatewayPolicyOf(next.settings));
+        policies.configure(next.settings);
         picker.reconfigure(pickerConfigOf(next.settings, pins, policies));
         housekeeping.configure(intervalsOf(next));
         applyWorkers(fleet, next, schemes, log);

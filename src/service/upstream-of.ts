@@ -1,5 +1,6 @@
 /** From settings to how workers are spoken to (decisions 45). */
 import { readFileSync } from 'node:fs';
+import { flagWorkers } from '../config/declared-workers.ts';
 import type { Loaded, Settings } from '../config/load-settings.ts';
 import { AppError, messageOf } from '../util/app-error.ts';
 import type { Upstream } from '../workers/upstream.ts';
@@ -12,8 +13,8 @@ import { parseWorkerUrl, type WorkerScheme } from '../workers/worker-url.ts';
  */
 export function schemesOf({ settings, workers }: Loaded): ReadonlySet<WorkerScheme> {
   const schemes = new Set<WorkerScheme>(['http', ...settings.workerSchemes]);
-  for (const text of settings.workerUrls) {
-    const result = parseWorkerUrl(text);
+  for (const { url } of flagWorkers(settings)) {
+    const result = parseWorkerUrl(url);
     if (result.ok) schemes.add(result.url.scheme);
   }
   for (const { value } of workers) {

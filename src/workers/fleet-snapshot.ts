@@ -67,8 +67,8 @@ export class FleetSnapshot implements WorkerSnapshot {
     return new FleetSnapshot(previous.version + 1, previous.disaggregated, entries, previous);
   }
 
-  serves({ type }: Worker): boolean {
-    return this.disaggregated === (type !== 'regular');
+  serves({ type, url }: Worker): boolean {
+    return isGrpcUrl(url) || this.disaggregated === (type !== 'regular');
   }
 
   byId(id: string): Worker | undefined {

@@ -23,7 +23,10 @@ export interface WorkerSnapshot {
   readonly disaggregated: boolean;
   /** All workers in registration order. */
   readonly workers: readonly Worker[];
-  /** True for a worker of a type that takes requests: prefill and decode under disaggregation, else regular. */
+  /**
+   * True for a worker of a type that takes requests: prefill and decode under disaggregation, else regular. gRPC requests
+   * are not split.
+   */
   serves(worker: Worker): boolean;
   byId(id: string): Worker | undefined;
   /**

@@ -1,24 +1,32 @@
+import { PAIRING_MODES, type PairingMode } from '../../routing/pairing/compatibility.ts';
 import { POLICY_NAMES } from '../../routing/policy-name.ts';
-import { available, later } from '../setting.ts';
+import { available } from '../setting.ts';
 import { bool, choice, list, optional, text } from '../setting-types.ts';
-import { httpUrl } from '../text-types.ts';
 import { policyChoice } from './routing.ts';
 
-const PD = { group: 'Prefill and decode', reload: 'restart' } as const;
+const GROUP = 'Prefill and decode';
+const PD = { group: GROUP, reload: 'restart' } as const;
+const LIVE = { group: GROUP, reload: 'live' } as const;
 const prefillPolicies = POLICY_NAMES.filter((name) => name !== 'passthrough');
 const decodePolicies = prefillPolicies.filter((name) => name !== 'bucket');
 
 /** A prefill worker: URL, and the bootstrap port as the next word (policies 7). */
 const prefillWord = text(
-  'a worker URL, then its bootstrap port or none',
-  (value) => /^(none|\d{1,5})$/.test(value) || (/^[a-z]+:\/\//.test(value) && URL.canParse(value)),
+  'a worker URL, then its bootstrap port (1 to 65535) or none',
+  (value) => (BOOTSTRAP.test(value) ? isBootstrapPort(value) : URL_START.test(value) && URL.canParse(value)),
   'url [port]',
 );
+const BOOTSTRAP = /^(none|\d+)$/;
+const URL_START = /^[a-z+]+:\/\//;
+
+function isBootstrapPort(word: string): boolean {
+  return word === 'none' || (Number(word) >= 1 && Number(word) <= 65_535);
+}
 
 /** Workers of which some only prefill and others only decode. */
 export const DISAGGREGATION_SETTINGS = {
-  pdDisaggregation: later({ type: bool(), default: false, help: 'separate prefill and decode workers', ...PD }),
-  prefill: later({
+  pdDisaggregation: available({ type: bool(), default: false, help: 'separate prefill and decode workers', ...PD }),
+  prefill: available({
     type: list(prefillWord, {
       whole: (words) =>
         words.some((word, index) => !word.includes('://') && !(words[index - 1] ?? '').includes('://'))
@@ -26,32 +34,37 @@ export const DISAGGREGATION_SETTINGS = {
           : null,
     }),
     default: [],
-    help: 'prefill worker and its bootstrap port',
-    ...PD,
+    help: 'prefill worker and its bootstrap port, which SGLang needs; once for each worker',
+    ...LIVE,
   }),
-  decode: later({ type: list(httpUrl()), default: [], help: 'decode worker', ...PD }),
+  decode: available({
+    type: list(text('a worker URL', (value) => value !== '', 'url')),
+    default: [],
+    help: 'decode worker; once for each worker',
+    ...LIVE,
+  }),
   prefillPolicy: available({
     type: optional(policyChoice(prefillPolicies)),
     default: null,
     help: 'policy of the prefill leg; unset: --policy',
-    ...PD,
+    ...LIVE,
   }),
   decodePolicy: available({
     type: optional(policyChoice(decodePolicies)),
     default: null,
     help: 'policy of the decode leg; unset: --policy',
-    ...PD,
+    ...LIVE,
   }),
-  pdPairingMode: later({
-    type: choice(['off', 'lenient', 'strict']),
-    default: 'lenient' as 'off' | 'lenient' | 'strict',
-    help: 'how compatible both legs must be',
-    ...PD,
+  pdPairingMode: available({
+    type: choice(PAIRING_MODES),
+    default: 'lenient' as PairingMode,
+    help: 'how far both legs must be known to fit each other',
+    ...LIVE,
   }),
-  pdDispatch: later({
+  pdDispatch: available({
     type: choice(['service', 'header', 'mirror']),
     default: 'service' as 'service' | 'header' | 'mirror',
-    help: 'who sends the prefill request',
+    help: 'who sends the prefill: this service, a sidecar of the decode worker, or Envoy (experimental)',
     ...PD,
   }),
 } as const;

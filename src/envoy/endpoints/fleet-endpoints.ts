@@ -39,14 +39,14 @@ const HEALTH: Readonly<Record<WorkerStatus, HealthStatus>> = {
 };
 
 /**
- * The workers whose address is known. Where several share one, it is that of the first registered. The ranks of an engine
- * are one endpoint, as healthy as the best of them.
+ * The workers whose address is known, of the types that take requests. Where several share one, it is that of the first
+ * registered. The ranks of an engine are one endpoint, as healthy as the best of them.
  */
 export function endpointsOf(snapshot: WorkerSnapshot, stampKind: StampKind): FleetEndpoints {
   const endpoints = new Map<string, FleetEndpoint>();
   for (const worker of snapshot.workers) {
     const { address, url } = worker;
-    if (address === '') continue;
+    if (address === '' || !snapshot.serves(worker)) continue;
     const there = endpoints.get(address);
     const health = healthOf(worker);
     if (there === undefined) {
@@ -67,9 +67,11 @@ const BEST_FIRST: readonly HealthStatus[] = [
 
 /**
  * A ready worker whose breaker is open or that is overloaded is degraded: Envoy's own choice falls on it only when no
- * other is left. Our picks reach it all the same (envoy 6.5), as do those that we make when its breaker half-opens.
+ * other is left. Our picks reach it all the same (envoy 6.5), as do those that we make when its breaker half-opens. On a
+ * prefill worker it falls never: a request that nobody picked for is better off with a decode worker.
  */
-function healthOf({ status, breaker, overloaded }: Worker): HealthStatus {
+function healthOf({ type, status, breaker, overloaded }: Worker): HealthStatus {
+  if (type === 'prefill') return HealthStatus.UNHEALTHY;
   const strained = status === 'ready' && (breaker === 'open' || overloaded);
   return strained ? HealthStatus.DEGRADED : HEALTH[status];
 }

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { makeSnapshot, makeWorker } from '../../../test/support/fleet.ts';
+import { HealthStatus } from '../../gen/envoy/config/core/v3/health_check.ts';
+import type { WorkerType } from '../../workers/worker.ts';
+import { endpointsOf } from './fleet-endpoints.ts';
+
+const TYPES: readonly WorkerType[] = ['regular', 'prefill', 'decode'];
+
+const NAMES = new Map([
+  [HealthStatus.HEALTHY, 'HEALTHY'],
+  [HealthStatus.UNHEALTHY, 'UNHEALTHY'],
+]);
+
+/** What Envoy is told of one ready worker of each type. */
+function shown(disaggregated: boolean) {
+  const workers = TYPES.map((type) => makeWorker(type, { type, url: type }));
+  const endpoints = endpointsOf(makeSnapshot(workers, 1, disaggregated), 'url');
+  return Object.fromEntries([...endpoints.values()].map(({ workerId, health }) => [workerId, NAMES.get(health)]));
+}
+
+it('decisions 24: Envoy alone chooses among decode workers, and picks reach prefill workers too', () => {
+  expect(shown(true)).toEqual({ prefill: 'UNHEALTHY', decode: 'HEALTHY' });
+});
+
+it('workers of types that take no requests are not told', () => {
+  expect(shown(false)).toEqual({ regular: 'HEALTHY' });
+});
