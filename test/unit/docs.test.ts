@@ -77,7 +77,7 @@ function anchorsOf(file: string): string[] {
 
 describe('names', () => {
   /** Flags of npm, vitest, node and docker in command lines. */
-  const FOREIGN = new Set(['--project', '--no-save', '--expose-gc', '--build', '--profile', '--json', '--check']);
+  const FOREIGN = new Set(['--project', '--no-save', '--expose-gc', '--build', '--profile', '--json', '--check', '--set']);
 
   it('every flag is one of a command, or of SMG and known by name', () => {
     const program = new Command();
