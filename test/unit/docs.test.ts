@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { checkCommand } from '../../src/cli/commands/check.ts';
+import { conformanceCommand } from '../../src/cli/commands/conformance.ts';
 import { demoCommand } from '../../src/cli/commands/demo.ts';
 import { envoyConfigCommand } from '../../src/cli/commands/envoy-config.ts';
 import { serveCommand } from '../../src/cli/commands/serve.ts';
@@ -81,7 +82,7 @@ describe('names', () => {
 
   it('every flag is one of a command, or of SMG and known by name', () => {
     const program = new Command();
-    const commands = [serveCommand, demoCommand, simCommand, envoyConfigCommand, checkCommand, workersCommand];
+    const commands = [serveCommand, demoCommand, simCommand, envoyConfigCommand, conformanceCommand, checkCommand, workersCommand];
     for (const command of commands) command.register(program, () => async () => undefined);
     const flags = new Set([
       '--help',
