@@ -159,6 +159,16 @@ describe('GatewayExtension of kgateway', () => {
   });
 });
 
+describe('a ConfigMap', () => {
+  it('with a bootstrap as text is told to be given apart', () => {
+    const data = { 'envoy.yaml': 'admin: {}\nstatic_resources:\n  clusters: []\n' };
+
+    expect(found([{ apiVersion: 'v1', kind: 'ConfigMap', data }])).toEqual([
+      'a.yaml:4:15: a bootstrap stands here as text: give it as a file of its own',
+    ]);
+  });
+});
+
 describe('resources that leave Envoy to their gateway', () => {
   it('are named and not judged', () => {
     expect(found([{ apiVersion: 'a', kind: 'InferencePool', spec: {} }])).toEqual([

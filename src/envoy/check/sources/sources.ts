@@ -40,7 +40,21 @@ export function sourcesOf(trees: readonly Tree[], problems: string[]): Sources {
   for (const patch of patches) if (patch !== null) found.patch(patch, guarded);
   const [first] = resources;
   if (first !== undefined && patches.every((patch) => patch === null)) found.leftToGateway(first);
+  for (const resource of resources) {
+    const inside = textOf(member(resource, 'kind')) === 'ConfigMap' ? bootstrapIn(resource) : null;
+    if (inside !== null) problems.push(`${showPlace(inside.place)}: ${AS_TEXT}`);
+  }
   return { ...found.sources(), trees, destinationHeader: headerOfService(resources) };
+}
+
+const AS_TEXT = 'a bootstrap stands here as text: give it as a file of its own';
+
+function bootstrapIn(configMap: Tree): Tree | null {
+  for (const value of valuesIn([member(configMap, 'data') ?? configMap])) {
+    if (/^\s*"?(static_resources|staticResources|dynamic_resources|dynamicResources)"?:/m.test(textOf(value) ?? ''))
+      return value;
+  }
+  return null;
 }
 
 /** Also inside of texts, as of annotations. */

@@ -34,6 +34,7 @@ export const DESTINATION_TRAPS: readonly Trap[] = [
                   typed_config:
                     "@type": type.googleapis.com/envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest`,
     // envoy 6.1
+    remark: 'Where the cluster has no workers of the service: switch the filter off on the routes to it, as in T73.',
     *find(subject) {
       for (const cluster of workerClusters(subject)) {
         if (cluster.overrideHost !== null || cluster.type === 'ORIGINAL_DST') continue;
