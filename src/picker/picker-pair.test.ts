@@ -426,6 +426,8 @@ describe('what is told of a pair', () => {
     expect(metrics.manualBranches.cell('vacant').value).toBe(2);
     expect(metrics.routingKeySources.cell('rid').value).toBe(2);
     expect(metrics.routerRequests.cell('http', 'pd', 'http', 'unknown', 'chat', 'true').value).toBe(1);
+    expect(metrics.requestDuration.cell('http', 'pd', 'http', 'unknown', 'chat').sum).toBe(0.005);
+    expect(metrics.pdTimeToFirstToken.cell('pd', 'unknown', 'vllm').sum).toBe(0.004);
   });
 
   it('the decision header and the log name both', () => {

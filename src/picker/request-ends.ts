@@ -89,6 +89,10 @@ export class RequestEnds {
     }
     const backend = entry.worker.type === 'regular' ? 'regular' : 'pd';
     metrics.requestDuration.cell('http', backend, 'http', entry.model, endpoint).observe(end.durationMs / 1000);
+    if (entry.companion !== null && end.firstByteMs >= 0) {
+      const runtime = entry.worker.legFacts?.runtime ?? 'unknown';
+      metrics.pdTimeToFirstToken.cell('pd', entry.model, runtime).observe(end.firstByteMs / 1000);
+    }
     const error = errorOf(end);
     if (error === null) return;
     metrics.workerErrors.cell(entry.worker.type, 'http', error).value += 1;

@@ -242,6 +242,12 @@ export const SMG_METRICS = {
     'Requests whose body could not name the room where both workers meet.',
     [],
   ),
+  pdTimeToFirstToken: histogram(
+    'smg_pd_ttft_seconds',
+    'Seconds from the start of a request that is split to the first byte of its answer, as Envoy measured it.',
+    DURATION_BUCKETS,
+    [label('backend_type', ['pd']), model, label('runtime', 'operator')],
+  ),
   pdPrefillDuration: histogram(
     'smg_pd_prefill_duration_seconds',
     'Duration of prefills that this service sent, in seconds.',

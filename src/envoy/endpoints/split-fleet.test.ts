@@ -6,7 +6,7 @@ import { endpointsOf } from './fleet-endpoints.ts';
 
 const TYPES: readonly WorkerType[] = ['regular', 'prefill', 'decode'];
 
-const NAMES = new Map([
+const NAMES = new Map<HealthStatus, string>([
   [HealthStatus.HEALTHY, 'HEALTHY'],
   [HealthStatus.UNHEALTHY, 'UNHEALTHY'],
 ]);
