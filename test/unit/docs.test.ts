@@ -78,11 +78,28 @@ function anchorsOf(file: string): string[] {
 
 describe('names', () => {
   /** Flags of npm, vitest, node and docker in command lines. */
-  const FOREIGN = new Set(['--project', '--no-save', '--expose-gc', '--build', '--profile', '--json', '--check', '--set']);
+  const FOREIGN = new Set([
+    '--project',
+    '--no-save',
+    '--expose-gc',
+    '--build',
+    '--profile',
+    '--json',
+    '--check',
+    '--set',
+  ]);
 
   it('every flag is one of a command, or of SMG and known by name', () => {
     const program = new Command();
-    const commands = [serveCommand, demoCommand, simCommand, envoyConfigCommand, conformanceCommand, checkCommand, workersCommand];
+    const commands = [
+      serveCommand,
+      demoCommand,
+      simCommand,
+      envoyConfigCommand,
+      conformanceCommand,
+      checkCommand,
+      workersCommand,
+    ];
     for (const command of commands) command.register(program, () => async () => undefined);
     const flags = new Set([
       '--help',
