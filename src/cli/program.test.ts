@@ -156,6 +156,14 @@ describe('interface 3 flags of a command', () => {
     expect((await run(words)).loaded?.settings.removeUnhealthyWorkers).toBe(on);
   });
 
+  it.each([
+    ['--prefill http://a:1 9000 --prefill http://b:1', ['http://a:1', '9000', 'http://b:1']],
+    ['--prefill http://a:1 none http://b:1 9001', ['http://a:1', 'none', 'http://b:1', '9001']],
+  ])('policies 7: serve --pd-disaggregation %s', async (words, prefill) => {
+    const { loaded } = await run(`serve --pd-disaggregation ${words} --decode http://c:1 --decode http://d:1`);
+    expect(loaded?.settings).toMatchObject({ prefill, decode: ['http://c:1', 'http://d:1'] });
+  });
+
   it('keeps defaults of the command below everything else, and its own flags apart', async () => {
     expect((await run('serve --workers 4')).loaded?.settings.fallbacks).toBe(7);
     expect((await run('serve', undefined, { SMG_FALLBACKS: '1' })).loaded?.settings.fallbacks).toBe(1);

@@ -14,7 +14,7 @@ const decodePolicies = prefillPolicies.filter((name) => name !== 'bucket');
 const prefillWord = text(
   'a worker URL, then its bootstrap port (1 to 65535) or none',
   (value) => (BOOTSTRAP.test(value) ? isBootstrapPort(value) : URL_START.test(value) && URL.canParse(value)),
-  'url [port]',
+  'url|port',
 );
 const BOOTSTRAP = /^(none|\d+)$/;
 const URL_START = /^[a-z+]+:\/\//;
