@@ -1,5 +1,6 @@
 import { flagWorkers } from '../config/declared-workers.ts';
 import type { Loaded, Settings } from '../config/load-settings.ts';
+import { isPoolUrl } from '../discovery/dns/name-pool.ts';
 import {
   ADDRESS_FORM,
   type Address,
@@ -191,9 +192,17 @@ export function hiddenHeaders(settings: KeySettings): readonly string[] {
   return ['authorization', 'cookie'].filter((name) => !lower.has(name));
 }
 
+function urlOf(worker: unknown): string {
+  const { url } = typeof worker === 'object' && worker !== null && 'url' in worker ? worker : { url: '' };
+  return typeof url === 'string' ? url : '';
+}
+
 function staticWorkers(loaded: Loaded): readonly StaticWorker[] {
   // Envoy alone would choose among all of them, and knows no types.
   const type = loaded.settings.pdDisaggregation ? 'decode' : 'regular';
+  const names = [...loaded.settings.workerUrls, ...loaded.workers.map(({ value }) => urlOf(value))].filter(isPoolUrl);
+  if (names.length > 0)
+    refuse('--static-workers', names.join(' '), 'workers with addresses; those of DNS names come by EDS');
   const declared = [...specsOfFlags(loaded.settings), ...specsOfFile(loaded)];
   const specs = declared.filter(({ workerType }) => workerType === type);
   if (specs.length === 0) {

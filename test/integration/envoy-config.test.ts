@@ -80,6 +80,10 @@ describe('interface 8: wrong flags', () => {
     [['--envoy-version', '1.35'], '--envoy-version 1.35: expected 1.36, 1.37, 1.38 or a later 1.x'],
     [['--picker', '10.0.0.1:9002', '--picker', '10.0.0.1:9002'], '--picker 10.0.0.1:9002: expected each replica once'],
     [['--static-workers'], '--static-workers: give workers'],
+    [
+      ['--static-workers', '--worker-urls', 'dns+http://w:80'],
+      '--static-workers dns+http://w:80: expected workers with',
+    ],
     [['--unknown'], 'unknown flag --unknown'],
     [['--mode', 'istio', '--listen', '127.0.0.1:80'], '--listen: not with --mode istio'],
     [['--mode', 'istio', '--picker', '127.0.0.1:80'], '--picker: not with --mode istio'],
