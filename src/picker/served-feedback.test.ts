@@ -33,8 +33,10 @@ describe('endpoint-picker-protocol 5 and P9 served feedback', () => {
     expect(pick.destination).toBe([at(1), at(2), at(3)].join(','));
     expect(loads(bench)).toEqual([1, 0, 0]);
 
+    expect(bench.feedback.told).toBe(false);
     bench.feedback.responseBegan(seen(pick, at(3)));
 
+    expect(bench.feedback.told).toBe(true);
     expect(loads(bench)).toEqual([0, 0, 1]);
     expect(pinned(bench)).toBe('http://10.0.0.3:8000');
     expect(told).toEqual(['3:8000 success', '1:8000 failure', '2:8000 failure']);

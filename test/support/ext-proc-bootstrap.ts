@@ -19,14 +19,17 @@ export function extProcBootstrap(envoy: ExtProcEnvoy): string {
     { lb_endpoints: ports.map((port) => ({ endpoint: { address: at(port) } })) },
   ];
   const type = (name: string) => `type.googleapis.com/envoy.${name}`;
-  const override = {
+  // All fields are written out: an unset mode matches no written one (envoy 4.2).
+  const base = {
     request_header_mode: 'SEND',
     response_header_mode: 'SKIP',
-    request_body_mode: 'BUFFERED_PARTIAL',
+    request_body_mode: 'NONE',
     response_body_mode: 'NONE',
     request_trailer_mode: 'SKIP',
     response_trailer_mode: 'SKIP',
+    ...mode,
   };
+  const override = { ...base, request_body_mode: 'BUFFERED_PARTIAL', response_body_mode: 'NONE' };
   const extProc = {
     '@type': type('extensions.filters.http.ext_proc.v3.ExternalProcessor'),
     stat_prefix: 'picker',
@@ -37,7 +40,7 @@ export function extProcBootstrap(envoy: ExtProcEnvoy): string {
     failure_mode_allow: true,
     message_timeout: '5s',
     ...(duplex ? {} : { allow_mode_override: true, allowed_override_modes: [override] }),
-    processing_mode: mode,
+    processing_mode: base,
     mutation_rules: { allow_envoy: true },
     response_attributes: ['upstream.address', 'response.code_details'],
     metadata_options: { receiving_namespaces: { untyped: ['envoy.lb', 'picker'] } },
