@@ -108,9 +108,12 @@ export class RequestSide implements AnswerTaker {
       return;
     }
     this.#head = head;
-    this.#mayEndWithTrailers = this.#stream.ours && mayEndWithTrailers(head, message.attributes);
     const mode = this.#stream.protocol.requestBodyMode;
-    if (!this.#wantsBody(head)) this.#decide('request_headers', head, null);
+    const wantsBody = this.#wantsBody(head);
+    if (this.#stream.ours && (wantsBody || mode !== 'none')) {
+      this.#mayEndWithTrailers = mayEndWithTrailers(head, message.attributes);
+    }
+    if (!wantsBody) this.#decide('request_headers', head, null);
     else if (mode === 'full_duplex') this.#stage = 'collecting';
     else this.#awaitBody(head, mode === 'none');
   }
