@@ -56,11 +56,8 @@ function readHeaders(settings: Settings): readonly string[] {
   return [...names].map((name) => name.toLowerCase());
 }
 
-function pdDispatch(settings: Settings): CheckSettings['pdDispatch'] {
-  const values = new Map<string, unknown>(Object.entries(settings));
-  if (values.get('pdDisaggregation') !== true) return null;
-  const dispatch = values.get('pdDispatch');
-  return dispatch === 'header' || dispatch === 'mirror' ? dispatch : 'service';
+function pdDispatch({ pdDisaggregation, pdDispatch: dispatch }: Settings): CheckSettings['pdDispatch'] {
+  return pdDisaggregation ? dispatch : null;
 }
 
 function pickers(texts: readonly string[], { grpcSocket, grpcHost, grpcPort }: Settings): readonly string[] {

@@ -11,6 +11,9 @@ function findings(yaml: string, flags: readonly string[]): readonly string[] {
 const WORKERS = ['--worker-urls', 'http://10.0.0.1:8000', 'http://[::1]:8000'];
 const TWO = ['--picker', '127.0.0.1:9002', '127.0.0.1:9004'];
 
+const DISCOVERY = ['--service-discovery', '--selector', 'app=vllm', '--service-discovery-port', '8000'];
+const PD = ['--pd-disaggregation', '--prefill', 'http://10.0.0.1:8000', '--decode', 'http://10.0.0.2:8000'];
+
 /** Settings, and flags of `envoy-config` alone. */
 const CASES: readonly (readonly [settings: readonly string[], own?: readonly string[]])[] = [
   [[]],
@@ -50,9 +53,15 @@ const CASES: readonly (readonly [settings: readonly string[], own?: readonly str
     ['--policy', 'round_robin', ...TWO],
     ['--mode', 'ext-authz'],
   ],
+  [PD],
+  [
+    [...PD, '--pd-dispatch', 'header'],
+    ['--mode', 'ext-authz'],
+  ],
   [[], ['--mode', 'istio']],
   [['--routing-key-override'], ['--mode', 'istio']],
   [[], ['--mode', 'envoy-gateway']],
+  [DISCOVERY, ['--mode', 'gateway-api']],
 ];
 
 describe('what envoy-config prints gives no finding', () => {

@@ -68,6 +68,8 @@ function extProcFilter(extProc: Tree): Tree {
   const config = partOf(place, {
     '@type': scalarOf(place, EXT_PROC),
     message_timeout: member(extProc, 'messageTimeout') ?? scalarOf(place, '0.2s'),
+    // There is no field for it (envoy 16.2).
+    max_message_timeout: scalarOf(place, '0s'),
     failure_mode_allow: member(extProc, 'failOpen') ?? scalarOf(place, false),
     allow_mode_override: member(mode, 'allowModeOverride') ?? scalarOf(place, false),
     metadata_options: wholeOf(place, { receiving_namespaces: wholeOf(place, { untyped: namespaces }) }),

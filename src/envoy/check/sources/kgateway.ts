@@ -25,7 +25,7 @@ function filterOf(extProc: Tree): Tree {
     allow_mode_override: member(extProc, 'allowProcessingModeOverride') ?? scalarOf(place, false),
     allowed_override_modes: member(extProc, 'allowedProcessingModeOverrides'),
     message_timeout: member(extProc, 'messageTimeout') ?? scalarOf(place, '0.2s'),
-    max_message_timeout: member(extProc, 'maxMessageTimeout'),
+    max_message_timeout: member(extProc, 'maxMessageTimeout') ?? scalarOf(place, '0s'),
   });
   return partOf(place, { name: scalarOf(place, 'ext_proc'), typed_config: config });
 }

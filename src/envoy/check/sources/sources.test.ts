@@ -134,6 +134,13 @@ describe('resources of Envoy Gateway', () => {
     expect(traps(policy(extProc))).toEqual(expected);
   });
 
+  it('has no time for a prefill of the service: there is no field for it', () => {
+    const pd = ['--pd-disaggregation', '--prefill', 'http://10.0.0.1:8000', '--decode', 'http://10.0.0.2:8000'];
+    const processingMode = { request: {}, allowModeOverride: true };
+
+    expect(found([policy({ ...fine, processingMode })], pd)).toContain('T79');
+  });
+
   it('a buffer as a quantity', () => {
     const traffic = (connection: object) => ({ apiVersion: 'a', kind: 'ClientTrafficPolicy', spec: { connection } });
     const given = policy({ ...fine, processingMode: { request: {} } });
