@@ -53,6 +53,7 @@ export function gatewayOptions(
   const { settings } = loaded;
   const namespace = name('--namespace', flags.namespace);
   refuseNamedStamp(mode, settings.routedWorkerId);
+  refuseSchemes(mode, envoy);
   return {
     mode,
     workload: {
@@ -133,6 +134,13 @@ function podDiscovery(mode: GatewayMode, { settings }: Loaded): PodDiscovery | n
 /** In Istio the endpoints are istiod's, which have an address and no name. */
 function refuseNamedStamp(mode: GatewayMode, kind: string): void {
   if (mode === 'istio' && kind !== 'url' && kind !== 'off') refuse('--routed-worker-id', kind, 'url or off with Istio');
+}
+
+/** TLS towards workers is the gateway's to configure, and a cluster for gRPC alone is nothing it has. */
+function refuseSchemes(mode: GatewayMode, { upstream }: BootstrapOptions): void {
+  if (upstream.tls === null && !upstream.grpc) return;
+  const message = `--mode ${mode}: only http:// workers; https, grpc and grpcs are for Envoys of the generated bootstrap`;
+  throw new AppError('invalid_configuration', message);
 }
 
 /** What the gateway needs of the service, unless the operator says otherwise. */

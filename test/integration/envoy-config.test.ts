@@ -96,8 +96,9 @@ describe('interface 8: wrong flags', () => {
     [['--mode', 'istio', '--worker-service', 'vllm:0'], '--worker-service vllm:0: expected NAME:PORT'],
     [['--mode', 'istio', '--routed-worker-id', 'name'], '--routed-worker-id name: expected url or off with Istio'],
     [['--mode', 'gateway-api'], '--mode gateway-api: give the pods of the pool'],
+    [['--mode', 'istio', '--worker-schemes', 'grpc'], '--mode istio: only http:// workers'],
+    [['--mode', 'envoy-gateway', '--worker-urls', 'https://w:1'], '--mode envoy-gateway: only http:// workers'],
     [['--mode', 'istio', '--control-plane-api-keys', 'a:b:admin:secret'], '--control-plane-api-keys: a secret'],
-    [['--worker-urls', 'https://w:1', '--static-workers'], 'worker URL "https://w:1" has scheme https'],
   ])('%j', async (args, message) => {
     const { code, out, err } = await run(args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
