@@ -2,7 +2,7 @@ import type { Fleet } from './fleet.ts';
 import type { LoadMinded } from './held-load.ts';
 import type { Outcome } from './outcome.ts';
 import type { PickerConnection } from './picker-connection.ts';
-import type { Plan } from './plan.ts';
+import type { BodyMode, Plan } from './plan.ts';
 import type { Requests } from './requests.ts';
 
 /** What the operator tells about the picker. */
@@ -11,6 +11,8 @@ export interface Knowledge {
   readonly endpoints: readonly string[] | null;
   /** Header whose value is a sticky key; null where the picker has none. */
   readonly stickyHeader: string | null;
+  /** Opens a connection to the port of its health service, where that is another; else null. */
+  readonly health: (() => PickerConnection) | null;
   /** Opens a connection to a picker that sheds every request; null where there is none. */
   readonly overloaded: (() => PickerConnection) | null;
   /** Whether the picker runs with the gateways' test switch (endpoint-picker-protocol 9). */
@@ -43,6 +45,8 @@ export interface Context {
   connect(): PickerConnection;
   play(plan: Plan): Promise<Outcome>;
   playAll(plans: readonly Plan[]): Promise<readonly Outcome[]>;
+  /** Whether an ordinary POST is placed in that mode at all, tried once. */
+  places(mode: BodyMode): Promise<boolean>;
   /** The endpoints, found once. */
   fleet(): Promise<Fleet>;
   /** How the picker minds running requests, tried once; null when it does not, or it can't be told. */

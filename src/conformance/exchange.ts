@@ -23,14 +23,16 @@ export class Exchange {
     this.#plan = plan;
   }
 
-  /** Resolves when the stream is over, or the picker is silent for too long. */
-  async run(): Promise<void> {
+  /** Resolves when the stream is over. True when the picker owed an answer and was silent for too long. */
+  async run(): Promise<boolean> {
     const { response, close } = this.#plan;
-    const answered = await this.#request();
-    if (answered && response !== null && !this.#over) await this.#response();
+    let answered = await this.#request();
+    if (answered && response !== null && !this.#over) answered = await this.#response();
+    const silent = !answered && !this.#over;
     if (close === 'reset') this.#stream.reset();
     else this.#stream.halfClose();
     if (!(await this.#stream.ended())) this.#stream.reset();
+    return silent;
   }
 
   /** The picker has ended the stream or the request. */
@@ -57,17 +59,16 @@ export class Exchange {
     return null;
   }
 
-  async #response(): Promise<void> {
+  async #response(): Promise<boolean> {
     const { response, mode } = this.#plan;
-    if (response === null) return;
+    if (response === null) return true;
     const message = headersMessage('response', response.headers, response.body === null);
     if (response.metadata !== null) message.metadataContext = metadataOf(response.metadata);
     if (response.attributes !== null) message.attributes = { [FILTER]: response.attributes };
     await this.#send(message, false);
-    if (mode.response === 'full_duplex') await this.#duplex('response', response.body);
-    else if ((await this.#answer('responseHeaders')) && response.body !== null) {
-      await this.#plain('response', response.body, mode.response);
-    }
+    if (mode.response === 'full_duplex') return this.#duplex('response', response.body);
+    if (!(await this.#answer('responseHeaders'))) return false;
+    return response.body === null || this.#plain('response', response.body, mode.response);
   }
 
   /** Message by message, each after the answer to the one before. */
@@ -101,7 +102,7 @@ export class Exchange {
     if (body.end === 'trailers') await this.#send(trailersMessage(of, TRAILERS), false);
     const kind = of === 'request' ? 'requestBody' : 'responseBody';
     const sent = body.pieces.reduce((sum, piece) => sum + piece.length, 0);
-    const echoed = await this.#awaited(() => this.#count(headers) > 0 && this.#isEchoed(kind, sent, body.end));
+    const echoed = await this.#awaited(() => this.#count(headers) > 0 && this.#isThrough(kind, sent, body.end));
     if (!echoed || body.end !== 'trailers' || this.#plan.ignoresTrailers) return echoed;
     return this.#answer(of === 'request' ? 'requestTrailers' : 'responseTrailers');
   }
@@ -138,17 +139,23 @@ export class Exchange {
     return count;
   }
 
-  #isEchoed(kind: AnswerKind, bytes: number, end: Body['end']): boolean {
+  /** All came back; or the picker answers without streaming, as in other modes, and there is nothing to wait for. */
+  #isThrough(kind: AnswerKind, bytes: number, end: Body['end']): boolean {
     let came = 0;
+    let plain = 0;
     let ended = false;
     for (const entry of this.#stream.entries) {
       const answer = entry.from === 'picker' && entry.kind === kind ? entry.message.response : undefined;
       if (answer?.$case !== 'requestBody' && answer?.$case !== 'responseBody') continue;
       const mutation = answer.value.response?.bodyMutation?.mutation;
-      if (mutation?.$case !== 'streamedResponse') continue;
+      if (mutation?.$case !== 'streamedResponse') {
+        plain += 1;
+        continue;
+      }
       came += mutation.value.body?.length ?? 0;
       if (mutation.value.endOfStream === true) ended = true;
     }
-    return came >= bytes && (ended || end === 'trailers' || end === 'never');
+    const sent = this.#stream.entries.filter((entry) => entry.from === 'us' && entry.kind === kind).length;
+    return (plain > 0 && plain >= sent) || (came >= bytes && (ended || end === 'trailers' || end === 'never'));
   }
 }

@@ -26,11 +26,14 @@ export class Outcome {
   readonly entries: readonly Entry[];
   /** Null when the picker did not end the stream in time. */
   readonly end: StreamEnd | null;
+  /** Whether an answer was owed and did not come in time. */
+  readonly silent: boolean;
 
-  constructor(plan: Plan, entries: readonly Entry[], end: StreamEnd | null) {
+  constructor(plan: Plan, entries: readonly Entry[], end: StreamEnd | null, silent: boolean) {
     this.plan = plan;
     this.entries = entries;
     this.end = end;
+    this.silent = silent;
   }
 
   get title(): string {
@@ -113,8 +116,9 @@ export class Outcome {
       return `the stream ended with gRPC status ${end.code} (${end.details || 'no details'})`;
     }
     if (this.first !== null) return `pick ${this.picks.join(',')}`;
-    if (this.answers.length === 0) return end === null ? 'no answer in time' : 'the stream ended without an answer';
-    return `no pick; answers: ${this.answers.map(({ kind }) => kind ?? 'empty').join(', ')}`;
+    const kinds = this.answers.map(({ kind }) => kind ?? 'empty').join(', ');
+    if (this.silent) return kinds === '' ? 'no answer in time' : `no pick in time, only ${kinds}`;
+    return kinds === '' ? 'the stream ended without an answer' : `no pick; answers: ${kinds}`;
   }
 }
 

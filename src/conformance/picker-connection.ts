@@ -59,8 +59,8 @@ export class PickerConnection {
   /** Plays one HTTP request on a stream of its own. */
   async play(plan: Plan): Promise<Outcome> {
     const stream = this.open();
-    await new Exchange(stream, plan).run();
-    return new Outcome(plan, stream.entries, stream.end);
+    const silent = await new Exchange(stream, plan).run();
+    return new Outcome(plan, stream.entries, stream.end, silent);
   }
 
   /** One `grpc.health.v1.Health/Check`. */

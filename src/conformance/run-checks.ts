@@ -1,9 +1,11 @@
+import { AppError, messageOf } from '../util/app-error.ts';
 import type { Check, Context, Finding, Knowledge, Load } from './check.ts';
 import { Findings } from './check.ts';
 import { discover, type Fleet } from './fleet.ts';
 import { type LoadMinded, tryLoad } from './held-load.ts';
 import type { Outcome } from './outcome.ts';
 import { type ConnectionOptions, PickerConnection } from './picker-connection.ts';
+import { type BodyMode, modeOf } from './plan.ts';
 import { type RequestOptions, Requests } from './requests.ts';
 import { tourPlans } from './tour.ts';
 
@@ -46,7 +48,7 @@ export interface CheckResult {
  * Runs the checks one after another on one picker.
  *
  * @param onResult told of each result as it comes
- * @returns rejects when the picker cannot be reached
+ * @returns rejects with `target_unreachable` when the picker does not accept the connection
  */
 export async function runChecks(
   checks: readonly Check[],
@@ -55,7 +57,7 @@ export async function runChecks(
 ): Promise<readonly CheckResult[]> {
   const connection = new PickerConnection(options.connection);
   try {
-    await connection.ready();
+    await reach(connection);
     const context = contextOf(connection, options);
     const results: CheckResult[] = [];
     for (const check of checks) {
@@ -66,6 +68,14 @@ export async function runChecks(
     return results;
   } finally {
     connection.close();
+  }
+}
+
+async function reach(connection: PickerConnection): Promise<void> {
+  try {
+    await connection.ready();
+  } catch (error) {
+    throw new AppError('target_unreachable', `${connection.options.address}: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -81,6 +91,7 @@ async function runCheck(check: Check, context: Context): Promise<CheckResult> {
 
 function contextOf(connection: PickerConnection, options: RunOptions): Context {
   const requests = new Requests(options.requests, options.name);
+  const placed = new Map<BodyMode, Promise<boolean>>();
   let fleet: Promise<Fleet> | null = null;
   let minded: Promise<LoadMinded | null> | null = null;
   let tour: Promise<readonly Outcome[]> | null = null;
@@ -92,6 +103,14 @@ function contextOf(connection: PickerConnection, options: RunOptions): Context {
     connect: () => new PickerConnection(options.connection),
     play: (plan) => connection.play(plan),
     playAll: (plans) => Promise.all(plans.map((plan) => connection.play(plan))),
+    places: (mode) => {
+      const known = placed.get(mode);
+      if (known !== undefined) return known;
+      const plan = requests.plan('an ordinary request', { mode: modeOf(mode) });
+      const tried = connection.play(plan).then(({ first }) => first !== null);
+      placed.set(mode, tried);
+      return tried;
+    },
     fleet: () => {
       fleet ??= discover(context);
       return fleet;

@@ -102,6 +102,7 @@ async function judge({ fault, load = LIGHT, checks = CHECKS }: Case): Promise<re
       knowledge: {
         endpoints,
         stickyHeader: 'x-session-key',
+        health: null,
         overloaded: () => new PickerConnection({ ...connection, address: shedding.address }),
         testSelection,
       },

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Check } from '../../conformance/check.ts';
-import type { ConnectionOptions } from '../../conformance/picker-connection.ts';
+import type { ConnectionOptions, PickerConnection } from '../../conformance/picker-connection.ts';
 import type { RunOptions } from '../../conformance/run-checks.ts';
 import { AppError, messageOf } from '../../util/app-error.ts';
 import type { CliCommand, Shell } from '../command.ts';
@@ -14,6 +14,7 @@ interface Options {
   readonly body?: string;
   readonly stickyHeader?: string;
   readonly overloadedTarget?: string;
+  readonly healthTarget?: string;
   readonly testEndpointSelection?: boolean;
   readonly only?: readonly string[];
   readonly skip?: readonly string[];
@@ -36,6 +37,7 @@ export const conformanceCommand: CliCommand = {
       .option('--endpoints <ip:port...>', 'its ready endpoints (default: found by asking for picks)')
       .option('--sticky-header <name>', 'header whose value is a sticky key, if the picker has one')
       .option('--overloaded-target <host:port>', 'a picker that sheds every request, for 429')
+      .option('--health-target <host:port>', 'port of its health service (default: that of --target)')
       .option('--model <id>', 'model to name in requests')
       .option('--path <path>', 'path of requests', '/v1/chat/completions')
       .option('--body <file>', 'JSON body of ordinary requests (default: chat requests, each different)')
@@ -61,13 +63,18 @@ async function conformance(options: Options, shell: Shell): Promise<number> {
     shell.out(renderTable(['ID', 'CHECK', 'SOURCE'], rows));
     return 0;
   }
-  const { PickerConnection } = await import('../../conformance/picker-connection.ts');
+  const { PickerConnection: Connection } = await import('../../conformance/picker-connection.ts');
   const { FULL_LOAD, runChecks } = await import('../../conformance/run-checks.ts');
   const { Report } = await import('../../conformance/report.ts');
   if (options.target === undefined) throw new AppError('invalid_usage', '--target HOST:PORT is required');
   const connection = connectionTo(options.target, '--target', options);
-  const overloaded = options.overloadedTarget;
-  const shedding = overloaded === undefined ? null : connectionTo(overloaded, '--overloaded-target', options);
+  const opener = (address: string | undefined, flag: string): (() => PickerConnection) | null => {
+    if (address === undefined) return null;
+    const to = connectionTo(address, flag, options);
+    return () => new Connection(to);
+  };
+  const overloaded = opener(options.overloadedTarget, '--overloaded-target');
+  const health = opener(options.healthTarget, '--health-target');
   const runOptions: RunOptions = {
     connection,
     requests: { path: options.path, model: options.model ?? null, body: bodyOf(options.body) },
@@ -75,7 +82,8 @@ async function conformance(options: Options, shell: Shell): Promise<number> {
     knowledge: {
       endpoints: options.endpoints?.flatMap((list) => list.split(',')).filter((it) => it !== '') ?? null,
       stickyHeader: options.stickyHeader?.toLowerCase() ?? null,
-      overloaded: shedding === null ? null : () => new PickerConnection(shedding),
+      overloaded,
+      health,
       testSelection: options.testEndpointSelection === true,
     },
     load: { ...FULL_LOAD, resets: wholeNumber('--resets', options.resets, 1_000_000) },
@@ -85,8 +93,6 @@ async function conformance(options: Options, shell: Shell): Promise<number> {
   if (!json) shell.out(report.header());
   const results = await runChecks(checks, runOptions, (result) => {
     if (!json) shell.out(report.row(result));
-  }).catch((error: unknown) => {
-    throw new AppError('target_unreachable', `${options.target}: ${messageOf(error)}`, { cause: error });
   });
   shell.out(json ? `${JSON.stringify({ target: options.target, results }, null, 2)}\n` : report.details(results));
   return results.some(({ result }) => result === 'fail') ? 1 : 0;

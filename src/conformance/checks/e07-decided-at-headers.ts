@@ -9,7 +9,7 @@ export const decidedAtHeaders: Check = {
   id: 'E7',
   title: 'WebSocket, CONNECT and gRPC requests are placed at their headers',
   source: 'envoyproxy/envoy#47081, llm-d/llm-d-router#1532',
-  async run({ requests, playAll }, findings) {
+  async run({ requests, playAll, places }, findings) {
     const kinds: readonly (readonly [string, readonly Header[]])[] = [
       [
         'WebSocket upgrade',
@@ -34,6 +34,10 @@ export const decidedAtHeaders: Check = {
       requests.plan(`STREAMED, ${name}`, { headers, body: OPEN, mode: modeOf('streamed') }),
     ]);
     for (const outcome of await playAll(plans)) {
+      if (!(await places(outcome.plan.mode.request))) {
+        findings.unjudged(outcome.title, 'no request is placed in this mode (P6)');
+        continue;
+      }
       const heard = outcome.plan.mode.request !== 'full_duplex';
       const asked = heard && outcome.answers.some(({ message }) => (message.modeOverride?.requestBodyMode ?? 0) !== 0);
       const came = asked ? 'the answer asks for the body' : outcome.summary;

@@ -8,7 +8,7 @@ export const unknownRequests: Check = {
   id: 'E8',
   title: 'Unknown paths, methods, content types and bodies are placed, never an error',
   source: 'llm-d/llm-d-router#2807',
-  async run({ requests, playAll }, findings) {
+  async run({ requests, playAll, places }, findings) {
     const chat = requests.chat();
     const post = (path: string, type: string | null, body: Buffer, more: readonly Header[] = []) => ({
       headers: requests.headers('POST', path, [
@@ -43,6 +43,10 @@ export const unknownRequests: Check = {
       ['BUFFERED', modeOf('buffered')],
       ['NONE', modeOf('none')],
     ] as const) {
+      if (!(await places(mode.request))) {
+        findings.unjudged(`unknown requests, ${name}`, 'no request is placed in this mode (P6)');
+        continue;
+      }
       const plans = cases.map(([title, changes]) => requests.plan(`${name}, ${title}`, { ...changes, mode }));
       const outcomes = await playAll(plans);
       for (const [index, outcome] of outcomes.entries()) {

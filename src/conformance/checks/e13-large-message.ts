@@ -7,7 +7,11 @@ export const largeMessage: Check = {
   id: 'E13',
   title: 'A buffered body of 18 MiB in one message is taken, or refused with 413',
   source: 'gRPC receive limit, 4 MiB by default',
-  async run({ requests, play, load }, findings) {
+  async run({ requests, play, places, load }, findings) {
+    if (!(await places('buffered'))) {
+      findings.unjudged('BUFFERED, one large message', 'no request is placed in this mode (P6)');
+      return;
+    }
     const { body } = requests.sized(load.largestMessage);
     const title = `BUFFERED, one message of ${body.length} bytes`;
     const outcome = await play(requests.plan(title, { body: whole(body), mode: modeOf('buffered') }));

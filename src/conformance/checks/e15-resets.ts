@@ -1,6 +1,7 @@
 import type { Check } from '../check.ts';
-import { bodyMessage, headersMessage, protocolOf } from '../messages.ts';
+import { headersMessage, protocolOf } from '../messages.ts';
 import { FULL_DUPLEX, modeOf } from '../plan.ts';
+import { served } from '../requests.ts';
 
 /** Resets that come before the answer, one in so many. */
 const UNANSWERED = 4;
@@ -15,9 +16,14 @@ export const resets: Check = {
     const connection = connect();
     try {
       const neighbour = connection.open();
-      const headers = requests.headers('POST', requests.path, [['content-type', 'text/plain']]);
-      await neighbour.send({ ...headersMessage('request', headers, false), protocolConfig: protocolOf(FULL_DUPLEX) });
-      await neighbour.send(bodyMessage('request', Buffer.from('first '), false));
+      const begin = headersMessage('request', requests.headers('GET', '/v1/models'), true);
+      await neighbour.send({ ...begin, protocolConfig: protocolOf(FULL_DUPLEX) });
+      const answers = (kind: string): boolean =>
+        neighbour.entries.some((entry) => entry.from === 'picker' && entry.kind === kind);
+      if (!(await neighbour.until(() => answers('requestHeaders')))) {
+        findings.unjudged('a stream that lives through resets', 'its request was not answered');
+        return;
+      }
 
       let unanswered = 0;
       for (let done = 0; done < load.resets && neighbour.end === null; done += AT_ONCE) {
@@ -39,21 +45,14 @@ export const resets: Check = {
         `${unanswered} had none`,
       );
 
-      await neighbour.send(bodyMessage('request', Buffer.from('last'), true));
-      const ends = (): boolean =>
-        neighbour.entries.some((entry) => {
-          const response = entry.from === 'picker' ? entry.message.response : undefined;
-          const mutation =
-            response?.$case === 'requestBody' ? response.value.response?.bodyMutation?.mutation : undefined;
-          return mutation?.$case === 'streamedResponse' && mutation.value.endOfStream === true;
-        });
-      const lives = await neighbour.until(ends);
+      await neighbour.send(headersMessage('response', served(null).headers, true));
+      const lives = await neighbour.until(() => answers('responseHeaders'));
       const end = neighbour.end;
       neighbour.halfClose();
       if (!(await neighbour.ended())) neighbour.reset();
       const came = end === null ? 'no answer' : `its stream ended with ${end.code} (${end.details})`;
       const sent = `a stream on the same connection that lives through ${load.resets} resets`;
-      findings.expect(lives, sent, 'its body comes back to the end', lives ? 'it does' : came);
+      findings.expect(lives, sent, 'its response is answered', lives ? 'it does' : came);
     } finally {
       connection.close();
     }

@@ -26,6 +26,7 @@ export const testSelection: Check = {
       const outcome = await play(
         requests.plan(`${TEST_SELECTION}: ${value}`, {
           more: [[TEST_SELECTION, value]],
+          body: null,
           metadata: { [SUBSET_NAMESPACE]: { [SUBSET]: [endpoints.at(-1)] } },
           response: served(wanted[0] ?? null),
         }),

@@ -15,8 +15,14 @@ export const headerAndMetadata: Check = {
       requests.plan('full duplex, GET', { body: null }),
       requests.plan('full duplex, POST of 200,000 bytes', { body: whole(requests.sized(200_000).body) }),
     ];
-    for (const outcome of await playAll(full)) {
+    const outcomes = await playAll(full);
+    const anyPlaced = outcomes.some(({ first }) => first !== null);
+    for (const outcome of outcomes) {
       const { header, metadata } = outcome.destination;
+      if (anyPlaced && outcome.first === null) {
+        findings.unjudged(outcome.title, outcome.summary);
+        continue;
+      }
       findings.expect(
         typeof metadata === 'string' && metadata.trim() !== '' && header === metadata,
         outcome.title,

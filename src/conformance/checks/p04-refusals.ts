@@ -8,7 +8,7 @@ export const refusals: Check = {
   id: 'P4',
   title: '503 for no endpoint, 429 for load, as immediate responses on a stream that ends with OK',
   source: 'Endpoint Picker Protocol: errors',
-  async run({ requests, playAll, knowledge }, findings) {
+  async run({ requests, playAll, places, knowledge }, findings) {
     const hinted = (title: string, value: unknown, changes: Partial<Plan> = {}): Plan =>
       requests.plan(title, { metadata: { [SUBSET_NAMESPACE]: { [SUBSET]: value } }, ...changes });
     const empty = await playAll([
@@ -18,7 +18,10 @@ export const refusals: Check = {
       hinted('BUFFERED, POST with an empty subset', [], { mode: modeOf('buffered') }),
       hinted('NONE, POST with an empty subset', [], { mode: modeOf('none') }),
     ]);
-    for (const outcome of empty) judge(findings, outcome, 503);
+    for (const outcome of empty) {
+      if (await places(outcome.plan.mode.request)) judge(findings, outcome, 503);
+      else findings.unjudged(outcome.title, 'no request is placed in this mode (P6)');
+    }
 
     if (knowledge.overloaded === null) {
       findings.unjudged('a request that load forbids', 'give --overloaded-target, a picker that sheds every request');

@@ -29,6 +29,10 @@ export const clientHeaders: Check = {
       plan('STREAMED, POST with forged headers', { mode: modeOf('streamed') }),
     ]);
     for (const outcome of outcomes) {
+      if (outcome.first === null) {
+        findings.unjudged(outcome.title, outcome.summary);
+        continue;
+      }
       const left = outcome.forwarded.filter(([name, value]) => NAMES.includes(name) && value.includes(NOBODY));
       findings.expect(
         left.length === 0 && !outcome.picks.includes(NOBODY),

@@ -13,18 +13,23 @@ export const healthNames: Check = {
   id: 'P10',
   title: 'Health service: liveness, readiness and the processor; NOT_FOUND for unknown names',
   source: 'gRPC health checking; names of the Gateway API Inference Extension',
-  async run({ connection, requests }, findings) {
-    for (const name of NAMES) {
-      const answer = await connection.check(name);
-      findings.expect(answer.code === 0 && answer.serving === SERVING, `Check ${name}`, 'SERVING', shown(answer));
+  async run({ knowledge, connection: own, requests }, findings) {
+    const connection = knowledge.health?.() ?? own;
+    try {
+      for (const name of NAMES) {
+        const answer = await connection.check(name);
+        findings.expect(answer.code === 0 && answer.serving === SERVING, `Check ${name}`, 'SERVING', shown(answer));
+      }
+      const unknown = `unknown-${requests.unique()}`;
+      const check = await connection.check(unknown);
+      findings.expect(check.code === NOT_FOUND, `Check ${unknown}`, 'gRPC status 5 (NOT_FOUND)', shown(check));
+      const watch = await connection.watch(unknown);
+      if (watch.code === UNIMPLEMENTED) return;
+      const right = watch.code === 0 && watch.serving === SERVICE_UNKNOWN;
+      findings.expect(right, `Watch ${unknown}`, 'SERVICE_UNKNOWN (or Watch UNIMPLEMENTED)', shown(watch));
+    } finally {
+      if (connection !== own) connection.close();
     }
-    const unknown = `unknown-${requests.unique()}`;
-    const check = await connection.check(unknown);
-    findings.expect(check.code === NOT_FOUND, `Check ${unknown}`, 'gRPC status 5 (NOT_FOUND)', shown(check));
-    const watch = await connection.watch(unknown);
-    if (watch.code === UNIMPLEMENTED) return;
-    const right = watch.code === 0 && watch.serving === SERVICE_UNKNOWN;
-    findings.expect(right, `Watch ${unknown}`, 'SERVICE_UNKNOWN (or Watch UNIMPLEMENTED)', shown(watch));
   },
 };
 
