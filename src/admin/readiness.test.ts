@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { makeSnapshot, makeWorker } from '../../test/support/fleet.ts';
+import type { WorkerStatus, WorkerType } from '../workers/worker.ts';
+import { notReadyReason } from './readiness.ts';
+
+const STATE = { draining: false, endOfRequest: 'access_log', sources: [] } as const;
+
+it.each<[disaggregated: boolean, workers: readonly (readonly [WorkerType, WorkerStatus])[], ready: boolean]>([
+  [false, [['regular', 'ready']], true],
+  [
+    false,
+    [
+      ['prefill', 'ready'],
+      ['decode', 'ready'],
+    ],
+    false,
+  ],
+  [
+    true,
+    [
+      ['prefill', 'ready'],
+      ['decode', 'ready'],
+    ],
+    true,
+  ],
+  [
+    true,
+    [
+      ['prefill', 'ready'],
+      ['decode', 'not_ready'],
+    ],
+    false,
+  ],
+  [
+    true,
+    [
+      ['prefill', 'failed'],
+      ['decode', 'ready'],
+    ],
+    false,
+  ],
+  [true, [['regular', 'ready']], false],
+  [true, [], false],
+])('policies 2.4: split %s, with %j: ready %s', (disaggregated, workers, ready) => {
+  const made = workers.map(([type, status]) => makeWorker(type, { type, status }));
+  const fleet = { current: makeSnapshot(made, 1, disaggregated), settled: true, subscribe: () => () => {} };
+  expect(notReadyReason(fleet, STATE)).toBe(ready ? null : 'no_ready_worker');
+});
