@@ -24,6 +24,8 @@ export interface CheckSettings {
   readonly healthChecks: boolean;
   /** Who sends the prefill request; null without prefill and decode workers. */
   readonly pdDispatch: 'service' | 'header' | 'mirror' | null;
+  /** What the service asks for while it waits for a prefill, in seconds (envoy 10.5). */
+  readonly prefillSecs: number;
   /** Replicas find the owner of a pick through a shared store (decisions 23). */
   readonly sharedStore: boolean;
   /** The server is Node's HTTP/2, which limits resets (envoy 3.3). */

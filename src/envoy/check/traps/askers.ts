@@ -37,8 +37,8 @@ export function ownLoggers(subject: Subject, chain: HttpChain, settings: CheckSe
     if (clusterName === null) return services.some(({ service }) => service.node.get('google_grpc').exists);
     if (services.some(({ service }) => service.clusterName === clusterName)) return true;
     const cluster = subject.clusters.get(clusterName);
-    // One that no file has may be the service's.
-    if (cluster === undefined) return true;
+    // Where no file has the cluster of the service, another one that is not there may lead to it, too.
+    if (cluster === undefined) return services.every((asker) => asker.cluster === undefined);
     return cluster.endpoints?.some((address) => addresses.has(address)) ?? false;
   });
 }

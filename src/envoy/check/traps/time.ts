@@ -9,8 +9,6 @@ const BUSY_SECS = 1;
 /** A long prefill sends nothing for minutes (decisions 11). */
 const IDLE_SECS = 900;
 const DEFAULT_IDLE_SECS = 300;
-/** What the service asks for while it waits for a prefill (envoy 10.5). */
-const PREFILL_SECS = 60;
 
 /** How long Envoy waits. */
 export const TIME_TRAPS: readonly Trap[] = [
@@ -121,13 +119,13 @@ idle_timeout: 900s          # of the route`,
     cure: 'max_message_timeout: 60s',
     // envoy 10.5
     remark: 'Only with `--pd-dispatch service`.',
-    *find(subject, { pdDispatch }) {
+    *find(subject, { pdDispatch, prefillSecs }) {
       if (pdDispatch !== 'service') return;
       for (const { config, routes, filter } of processors(subject)) {
         if (routes.length > 0 && routes.every((route) => isFullDuplex(modeOf(route, filter)))) continue;
         const longest = config.get('max_message_timeout');
         const secs = longest.seconds(0);
-        if (secs !== undefined && secs < PREFILL_SECS) yield { at: longest, found: `max_message_timeout ${secs}s` };
+        if (secs !== undefined && secs < prefillSecs) yield { at: longest, found: `max_message_timeout ${secs}s` };
       }
     },
   },

@@ -1,0 +1,65 @@
+import { DUPLEX, type Row, TWO } from '../trap-rows.suite.ts';
+
+export const RETRY_ROWS: readonly Row[] = [
+  ['T10', 'fail open', ({ filter }) => (filter.failure_mode_allow = true), DUPLEX],
+  ['T10', 'retries, and no route without them', ({ routes }) => routes.shift(), DUPLEX],
+  [
+    'T31',
+    'held by trailers',
+    ({ filter }) => {
+      filter.failure_mode_allow = false;
+      filter.processing_mode.response_trailer_mode = 'SEND';
+    },
+    TWO,
+  ],
+  [
+    'T31',
+    'held by a buffered body',
+    ({ filter, manager }) => {
+      filter.failure_mode_allow = false;
+      filter.processing_mode.request_body_mode = 'BUFFERED';
+      delete manager.upgrade_configs;
+    },
+    TWO,
+  ],
+  ['T38', 'no policy', ({ route }) => delete route.route.retry_policy],
+  ['T38', 'statuses only', ({ route }) => (route.route.retry_policy.retry_on = 'retriable-status-codes')],
+  [
+    '',
+    'a policy of the virtual host',
+    ({ route, host }) => {
+      host.retry_policy = route.route.retry_policy;
+      delete route.route.retry_policy;
+    },
+  ],
+  ['T39', '5xx', ({ route }) => (route.route.retry_policy.retry_on = '5xx')],
+  ['T39', 'gateway-error', ({ route }) => (route.route.retry_policy.retry_on += ',gateway-error')],
+  ['T39', 'reset, against the flag', () => undefined, [], ['--retry-on-reset', 'off']],
+  ['T39', 'a timeout of an attempt', ({ route }) => (route.route.retry_policy.per_try_timeout = '30s')],
+  ['T40', 'one retry', ({ route }) => (route.route.retry_policy.num_retries = 1)],
+  ['T40', 'no previous_hosts', ({ route }) => delete route.route.retry_policy.retry_host_predicate],
+  ['T40', 'few selections', ({ route }) => (route.route.retry_policy.host_selection_retry_max_attempts = 5)],
+  [
+    '',
+    'one retry for one fallback',
+    ({ route }) => (route.route.retry_policy.num_retries = 1),
+    [],
+    ['--fallbacks', '1'],
+  ],
+  [
+    'T72',
+    'a mirror to a cluster that takes picks',
+    ({ route, clusters, workers }) => {
+      clusters.push({ ...workers, name: 'prefill' });
+      route.route.request_mirror_policies = [{ cluster: 'prefill' }];
+    },
+  ],
+  [
+    '',
+    'any other mirror',
+    ({ route, clusters }) => {
+      clusters.push({ name: 'shadow', type: 'STRICT_DNS' });
+      route.route.request_mirror_policies = [{ cluster: 'shadow' }];
+    },
+  ],
+];

@@ -1,0 +1,38 @@
+import type { Row } from '../trap-rows.suite.ts';
+
+export const RUNTIME_ROWS: readonly Row[] = [
+  ['T1', 'no runtime layer', ({ config }) => delete config.layered_runtime],
+  ['T1', 'the guard is off', ({ config }) => (config.layered_runtime.layers[0].static_layer = {})],
+  ['T1', 'only an admin layer', ({ config }) => (config.layered_runtime.layers = [{ name: 'admin', admin_layer: {} }])],
+  [
+    '',
+    'the guard is nested',
+    ({ config }) => {
+      const layer = { envoy: { reloadable_features: { ext_proc_graceful_grpc_close: true } } };
+      config.layered_runtime.layers[0].static_layer = layer;
+    },
+  ],
+  [
+    'T2',
+    'a guard that is gone',
+    ({ config }) => {
+      config.layered_runtime.layers[0].static_layer['envoy.reloadable_features.ext_proc_stream_close_optimization'] =
+        false;
+    },
+  ],
+  [
+    'T2',
+    'another guard that is gone',
+    ({ config }) => {
+      config.layered_runtime.layers[0].static_layer['envoy.reloadable_features.reset_with_error'] = false;
+    },
+  ],
+  [
+    '',
+    'a guard that this Envoy has',
+    ({ config }) => {
+      config.layered_runtime.layers[0].static_layer['envoy.reloadable_features.reset_with_error'] = false;
+    },
+    ['--envoy-version', '1.39'],
+  ],
+];
