@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { hiddenHeaders } from './bootstrap-options.ts';
 
 const BASE = {
+  pdDisaggregation: false,
+  pdDispatch: 'service',
   policy: 'round_robin',
   prefillPolicy: null,
   decodePolicy: null,
@@ -22,6 +24,8 @@ describe('decisions 29: what is hidden from the service', () => {
     [{ routingKeyHeaders: ['Authorization'] }, ['cookie']],
     [{ routingKeyHeaders: ['Authorization'], routingKeySources: ['cookie:a'] }, ['authorization']],
     [{ requestIdHeaders: ['cookie'] }, ['authorization']],
+    [{ pdDisaggregation: true }, ['cookie']],
+    [{ pdDisaggregation: true, pdDispatch: 'header' as const }, ['authorization', 'cookie']],
   ])('%j: %j', (change, hidden) => {
     expect(hiddenHeaders({ ...BASE, ...change })).toEqual(hidden);
   });

@@ -74,6 +74,7 @@ export function bootstrapOptions(flags: EnvoyFlags, loaded: Loaded): BootstrapOp
     destinationHeader: header === 'auto' || header === 'off' ? null : header,
     stamp: settings.routedWorkerId !== 'off',
     dpAware: settings.dpAware,
+    prefillTimeoutSecs: settings.pdPrefillTimeoutSecs,
     decisionHeader: settings.decisionHeader,
     authzBody: authzBody(flags.authzBody ?? 'auto', loaded),
   };
@@ -171,6 +172,8 @@ function envoyTarget(text: string): EnvoyTarget {
 /** The settings that say in which headers keys are looked for. */
 export type KeySettings = Pick<
   Settings,
+  | 'pdDisaggregation'
+  | 'pdDispatch'
   | 'policy'
   | 'prefillPolicy'
   | 'decodePolicy'
@@ -188,6 +191,8 @@ export function hiddenHeaders(settings: KeySettings): readonly string[] {
   if ([policy, prefillPolicy, decodePolicy].includes('consistent_hashing'))
     for (const name of settings.implicitKeys) needed.add(name);
   if (settings.routingKeySources.some((source) => source.startsWith('cookie:'))) needed.add('cookie');
+  // A prefill is asked for in the client's name.
+  if (settings.pdDisaggregation && settings.pdDispatch === 'service') needed.add('authorization');
   const lower = new Set([...needed].map((name) => name.toLowerCase()));
   return ['authorization', 'cookie'].filter((name) => !lower.has(name));
 }

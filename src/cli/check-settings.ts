@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Loaded, Settings } from '../config/load-settings.ts';
 import { parseAddress, showAddress } from '../envoy/bootstrap/address.ts';
 import { AGENT_HEADERS, ALWAYS_READ, type CheckSettings, NEWEST_ENVOY_MINOR } from '../envoy/check/check-settings.ts';
+import { MORE_TIME_MARGIN_SECS } from '../envoy/names.ts';
 import { receiveLimitBytes } from '../service/receive-limit.ts';
 import { AppError } from '../util/app-error.ts';
 import { bodyReason } from './authz-body.ts';
@@ -36,6 +37,7 @@ export function checkSettings(flags: CheckFlags, loaded: Loaded): CheckSettings 
     repeatsOnReset: settings.retryOnReset,
     healthChecks: !settings.disableHealthCheck,
     pdDispatch: dispatch,
+    prefillSecs: settings.pdPrefillTimeoutSecs + MORE_TIME_MARGIN_SECS,
     sharedStore: settings.pinStore !== 'memory',
     nodeHttp2: settings.transport === 'grpc-js',
     pickers: pickers(flags.picker, settings),

@@ -78,3 +78,6 @@ export const CONTROL_HEADERS = [
 export const PREFILLER_HEADER = 'x-prefiller-host-port';
 /** Request headers that name a worker and that no client may set (envoy 6.4). */
 export const CARRIER_HEADERS = [DESTINATION_KEY, 'x-prefill-endpoint', PREFILLER_HEADER] as const;
+
+/** From the end of what an answer waits for to the answer that tells it: what Envoy is asked for beyond it. */
+export const MORE_TIME_MARGIN_SECS = 2;

@@ -42,6 +42,7 @@ import { Housekeeping, type HousekeepingIntervals } from './housekeeping.ts';
 import { accessLogObserver, extAuthzObserver, extProcObserver, fleetObserver, loadObserver } from './observers.ts';
 import { pickerConfigOf } from './picker-config.ts';
 import { bindPolicyMetrics } from './policy-metrics.ts';
+import { createPrefillDispatch } from './prefill-dispatch.ts';
 import { receiveLimitBytes } from './receive-limit.ts';
 import { bindServiceMetrics } from './service-metrics.ts';
 import { applyWorkers, healthSettingsOf, loadOptionsOf, registryOptionsOf } from './settings-to-fleet.ts';
@@ -82,7 +83,8 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
   const log = options.log ?? createLog({ level: settings.logLevel, json: settings.logJson });
   const clock = (): number => performance.now();
   const schemes = schemesOf(loaded);
-  const ask = workerAsker(upstreamOf(settings));
+  const upstream = upstreamOf(settings);
+  const ask = workerAsker(upstream);
   const onFailure = (error: unknown): void =>
     log.error('an internal failure; requests go on without a pick', { error });
 
@@ -106,6 +108,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
     }),
   );
   registry.subscribe((snapshot) => policies.follow(snapshot));
+  const prefills = await createPrefillDispatch(settings, { registry, metrics, upstream, clock });
   const picker = new Picker(
     {
       fleet: registry,
@@ -119,7 +122,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
       clock,
       envoyKnows: (address) => endpoints.acknowledged(address),
       onFailure,
-      dispatch: { start: () => ({ kind: 'handoff', body: null, prefillHeader: null, once: false }) },
+      dispatch: prefills.dispatch,
       attempted: (workerId, outcome) => registry.attempted(workerId, outcome),
     },
     pickerConfigOf(settings, pins, policies),
@@ -234,6 +237,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
     () => discovery.close(),
     () => healthChecker.close(),
     () => loadMonitor.close(),
+    () => prefills.close(),
     () => registry.close(),
     () => transport.close(),
   ];
@@ -245,11 +249,11 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
 
   try {
     await beginDiscovery(discovery);
+    closers.push(settleWhenRead(registry, discovery));
     // Who has not read its sources can place no conversation where it belongs; another replica can.
     const welcome = (): void => health.setServing(registry.settled && !draining);
     closers.push(registry.subscribe(welcome));
     welcome();
-    closers.push(settleWhenRead(registry, discovery));
     const adminServer = await listenAdmin(admin, settings.adminHost, settings.adminPort);
     closers.push(() => adminServer.close());
     if (settings.prometheusPort !== null) {

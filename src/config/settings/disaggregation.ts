@@ -1,7 +1,7 @@
 import { PAIRING_MODES, type PairingMode } from '../../routing/pairing/compatibility.ts';
 import { POLICY_NAMES } from '../../routing/policy-name.ts';
 import { available } from '../setting.ts';
-import { bool, choice, list, optional, text } from '../setting-types.ts';
+import { bool, choice, int, list, optional, text } from '../setting-types.ts';
 import { policyChoice } from './routing.ts';
 
 const GROUP = 'Prefill and decode';
@@ -60,6 +60,12 @@ export const DISAGGREGATION_SETTINGS = {
     default: 'lenient' as PairingMode,
     help: 'how far both legs must be known to fit each other',
     ...LIVE,
+  }),
+  pdPrefillTimeoutSecs: available({
+    type: int({ min: 1, max: 3598, unit: 'secs' }),
+    default: 58,
+    help: 'longest prefill that this service sends, in seconds; Envoy waits that long for its answer',
+    ...PD,
   }),
   pdDispatch: available({
     type: choice(['service', 'header', 'mirror']),

@@ -1,4 +1,4 @@
-import { PICKER_CLUSTER } from '../names.ts';
+import { MORE_TIME_MARGIN_SECS, PICKER_CLUSTER } from '../names.ts';
 import type { BootstrapOptions } from './options.ts';
 import { failureMode, pickerCall } from './picker-call.ts';
 import { processing } from './processing.ts';
@@ -13,7 +13,7 @@ export function extProcFilter(options: BootstrapOptions, cluster: string = PICKE
     '# message_timeout': "a decision takes far less; Envoy's 200 ms would fire under load",
     message_timeout: '5s',
     '# max_message_timeout': 'the service may ask for this much while it prepares a prefill',
-    max_message_timeout: '60s',
+    max_message_timeout: `${options.prefillTimeoutSecs + MORE_TIME_MARGIN_SECS}s`,
     ...processing(options),
     request_attributes: ['xds.route_name', 'source.address', 'request.protocol'],
     ...hidden(options.hiddenHeaders),

@@ -21,6 +21,7 @@ const BASE: BootstrapOptions = {
   destinationHeader: null,
   stamp: true,
   dpAware: false,
+  prefillTimeoutSecs: 58,
   decisionHeader: false,
   authzBody: false,
 };

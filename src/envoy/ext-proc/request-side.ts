@@ -1,7 +1,7 @@
 import type { BodyBytes, BodyPlan, FinalAnswer, PickAnswer, StreamFacts } from '../../picker/answer.ts';
 import { bodyKindOf } from '../../request/body-kind.ts';
 import type { RequestHead } from '../../request/request-head.ts';
-import { DESTINATION_KEY } from '../names.ts';
+import { DESTINATION_KEY, MORE_TIME_MARGIN_SECS } from '../names.ts';
 import { type AnswerTaker, Decider } from '../pick/decider.ts';
 import type { HeadView } from '../pick/head-view.ts';
 import { changesOfPick, type HeaderChanges, removals } from '../pick/header-changes.ts';
@@ -39,8 +39,6 @@ export interface RequestStream extends Outlet {
   finished(): void;
 }
 
-/** From the end of what was waited for to the answer that tells it. */
-const ANSWER_MARGIN_MS = 2000;
 const EMPTY = Buffer.alloc(0);
 const NO_PLAN: BodyPlan = { readBody: false, reason: 'header_only' };
 
@@ -156,7 +154,7 @@ export class RequestSide implements AnswerTaker {
   /** No message times out in full duplex, where Envoy would not expect the word either (envoy 10.5). */
   deferred(timeoutMs: number): void {
     if (this.#stream.protocol.requestBodyMode === 'full_duplex') return;
-    this.#stream.send('more_time', encodeMoreTime(timeoutMs + ANSWER_MARGIN_MS));
+    this.#stream.send('more_time', encodeMoreTime(timeoutMs + MORE_TIME_MARGIN_SECS * 1000));
   }
 
   answered(answer: FinalAnswer): void {

@@ -1,0 +1,86 @@
+/** From settings to what sends the prefill leg (decisions 27). */
+import { randomFillSync } from 'node:crypto';
+import type { Settings } from '../config/load-settings.ts';
+import { HeaderDispatch } from '../disaggregation/header-dispatch.ts';
+import type { FindPrefillWorker } from '../disaggregation/prefill-worker.ts';
+import { type PrefillObserver, ServiceDispatch } from '../disaggregation/service-dispatch.ts';
+import type { PrefillDispatch } from '../picker/prefill-dispatch.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Registry } from '../workers/registry.ts';
+import type { Upstream } from '../workers/upstream.ts';
+import { isTls } from '../workers/worker-url.ts';
+
+export interface PrefillDispatchParts {
+  readonly registry: Registry;
+  readonly metrics: Metrics;
+  readonly upstream: Upstream;
+  /** Milliseconds, monotonic. */
+  readonly clock: () => number;
+}
+
+export interface OwnedPrefillDispatch {
+  readonly dispatch: PrefillDispatch;
+  /** Ends every prefill that runs. */
+  close(): Promise<void>;
+}
+
+/** Longest wait for a connection to a prefill worker. */
+const CONNECT_TIMEOUT_MS = 5000;
+
+export async function createPrefillDispatch(
+  { pdDisaggregation, pdDispatch, pdPrefillTimeoutSecs }: Settings,
+  { registry, metrics, upstream, clock }: PrefillDispatchParts,
+): Promise<OwnedPrefillDispatch> {
+  if (!pdDisaggregation || pdDispatch !== 'service') return { dispatch: new HeaderDispatch(), close: async () => {} };
+  // Its HTTP client is a tenth of the memory of a service that needs none.
+  const { PrefillClient } = await import('../disaggregation/prefill-client.ts');
+  const client = new PrefillClient({ connectTimeoutMs: CONNECT_TIMEOUT_MS, upstream });
+  const dispatch = new ServiceDispatch({
+    client,
+    find: findIn(registry),
+    observer: observerOf(metrics),
+    timeoutMs: pdPrefillTimeoutSecs * 1000,
+    fill: (bytes) => randomFillSync(bytes),
+    wallNow: Date.now,
+    clock,
+  });
+  return { dispatch, close: () => client.close() };
+}
+
+function findIn(registry: Registry): FindPrefillWorker {
+  return ({ id, address, rank, legFacts }) => {
+    const spec = registry.instance(id)?.spec;
+    if (spec === undefined || legFacts === null) return undefined;
+    const { url, apiKey } = spec;
+    const { runtime, transport, bootstrapPort, engineId } = legFacts;
+    return {
+      origin: address === '' ? '' : `${isTls(url.scheme) ? 'https' : 'http'}://${address}`,
+      authority: url.authority,
+      host: url.host.includes(':') ? `[${url.host}]` : url.host,
+      apiKey,
+      // SMG takes every engine but vLLM for one that meets its other leg in a room.
+      order: runtime === 'vllm' ? 'sequential' : 'parallel',
+      transport,
+      bootstrapPort,
+      engineId,
+      rank,
+    };
+  };
+}
+
+function observerOf(metrics: Metrics): PrefillObserver {
+  return {
+    connector: (mode) => {
+      metrics.pdConnectorModes.cell(mode).value += 1;
+    },
+    noTransfer: () => {
+      metrics.pdTransferFailures.cell().value += 1;
+    },
+    noBootstrap: () => {
+      metrics.pdBootstrapFailures.cell().value += 1;
+    },
+    ended: ({ legFacts, models }, _status, seconds) => {
+      metrics.pdPrefillDuration.cell('pd', models[0] ?? 'unknown', legFacts?.runtime ?? 'unknown').observe(seconds);
+    },
+  };
+}
