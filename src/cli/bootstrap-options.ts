@@ -74,10 +74,19 @@ export function bootstrapOptions(flags: EnvoyFlags, loaded: Loaded): BootstrapOp
     destinationHeader: header === 'auto' || header === 'off' ? null : header,
     stamp: settings.routedWorkerId !== 'off',
     dpAware: settings.dpAware,
+    mirrorsPrefills: mirrorsPrefills(flags, settings),
     prefillTimeoutSecs: settings.pdPrefillTimeoutSecs,
     decisionHeader: settings.decisionHeader,
     authzBody: authzBody(flags.authzBody ?? 'auto', loaded),
   };
+}
+
+/** Bodies have to be written, and the prefill workers to be known apart, which the service alone tells. */
+function mirrorsPrefills({ mode, staticWorkers }: EnvoyFlags, { pdDisaggregation, pdDispatch }: Settings): boolean {
+  if (!pdDisaggregation || pdDispatch !== 'mirror') return false;
+  if (mode !== 'ext-proc') refuse('--mode', mode, 'ext-proc, for --pd-dispatch mirror');
+  if (staticWorkers) refuse('--static-workers', '', 'workers by EDS, for --pd-dispatch mirror');
+  return true;
 }
 
 function upstream(loaded: Loaded): UpstreamOptions {

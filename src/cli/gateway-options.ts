@@ -54,6 +54,7 @@ export function gatewayOptions(
   const namespace = name('--namespace', flags.namespace);
   refuseNamedStamp(mode, settings.routedWorkerId);
   refuseSchemes(mode, envoy);
+  refuseMirror(mode, envoy);
   return {
     mode,
     workload: {
@@ -134,6 +135,12 @@ function podDiscovery(mode: GatewayMode, { settings }: Loaded): PodDiscovery | n
 /** In Istio the endpoints are istiod's, which have an address and no name. */
 function refuseNamedStamp(mode: GatewayMode, kind: string): void {
   if (mode === 'istio' && kind !== 'url' && kind !== 'off') refuse('--routed-worker-id', kind, 'url or off with Istio');
+}
+
+/** The cluster of the prefill workers is no part of the manifests. */
+function refuseMirror(mode: GatewayMode, { mirrorsPrefills }: BootstrapOptions): void {
+  if (!mirrorsPrefills) return;
+  throw new AppError('invalid_configuration', `--pd-dispatch mirror: not with --mode ${mode}`);
 }
 
 /** TLS towards workers is the gateway's to configure, and a cluster for gRPC alone is nothing it has. */

@@ -32,6 +32,12 @@ describe('policies 7 --prefill URL [port|none]', () => {
   });
 });
 
+it('decisions 27: one body for both legs cannot name two ranks', () => {
+  const flags = '--pd-disaggregation --pd-dispatch mirror';
+  expect(problemsOf({ flags: `${flags} --dp-aware` }).join()).toContain('cannot name two ranks');
+  expect(problemsOf({ flags })).toEqual([]);
+});
+
 describe('interface 4 prefill_workers and decode_workers', () => {
   const file = [
     'pd_disaggregation: true',

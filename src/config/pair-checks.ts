@@ -9,6 +9,11 @@ export function pairProblems(values: SettingValues, name: (key: AnyKey) => strin
     return lists.map((key) => `${name(key)} needs --pd-disaggregation`);
   }
   const problems: string[] = [];
+  if (values.pdDispatch === 'mirror' && values.dpAware) {
+    problems.push(
+      `${name('pdDispatch')} mirror: both workers get the same body, which cannot name two ranks (${name('dpAware')})`,
+    );
+  }
   for (const leg of ['prefill', 'decode'] as const) {
     const key = leg === 'prefill' ? 'prefillPolicy' : 'decodePolicy';
     const workers = flagWorkers(values).filter((worker) => worker.worker_type === leg);

@@ -17,7 +17,7 @@ import {
 } from './members.ts';
 
 export interface BootstrapFields {
-  /** Host of the prefill worker's URL, without brackets. */
+  /** Host of the prefill worker's URL; an IPv6 address may have brackets. */
   readonly host: string;
   readonly port: number | null;
   /** Canonical model; null where the client's word stands. */
@@ -47,7 +47,7 @@ export function bootstrapBodies(
   const each = (json: () => string): string =>
     size === null ? json() : `[${Array.from({ length: size }, json).join(',')}]`;
   const both: MemberValue[] = [
-    { member: BOOTSTRAP_HOST, json: each(() => JSON.stringify(host)) },
+    { member: BOOTSTRAP_HOST, json: each(() => JSON.stringify(host.replace(/^\[|\]$/g, ''))) },
     { member: BOOTSTRAP_PORT, json: each(() => String(port)) },
     { member: BOOTSTRAP_ROOM, json: each(room) },
   ];

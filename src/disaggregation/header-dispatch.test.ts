@@ -13,7 +13,7 @@ const order = (parts: Partial<PrefillOrder>): PrefillOrder => ({
   mostBodyBytes: 1000,
   model: null,
   requestId: '',
-  prefill: makeWorker('http://p', { address: '[fd00::1]:8000' }),
+  prefill: makeWorker('http://p'),
   decode: makeWorker('http://d'),
   ...parts,
 });
@@ -28,7 +28,7 @@ describe('decisions 27 dispatch by a sidecar', () => {
     ['unless it was not read whole', { model: 'canonical', body: null }, null],
   ])('%s', (_, parts, body) => {
     const handoff = new HeaderDispatch().start(order(parts));
-    expect(handoff).toMatchObject({ kind: 'handoff', prefillHeader: '[fd00::1]:8000', once: false });
+    expect(handoff).toMatchObject({ kind: 'handoff', leftTo: 'sidecar' });
     expect(handoff.body?.toString() ?? null).toBe(body);
   });
 });

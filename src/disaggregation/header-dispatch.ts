@@ -5,12 +5,12 @@ import { decodeBody } from './sequential-bodies.ts';
 
 /** `--pd-dispatch header`: a sidecar beside the decode worker sends the prefill to the worker that is named to it. */
 export class HeaderDispatch implements PrefillDispatch {
-  start({ body, mostBodyBytes, model, prefill, decode }: PrefillOrder): Handoff {
+  start({ body, mostBodyBytes, model, decode }: PrefillOrder): Handoff {
     const edited =
       body === null || body.bytes.length > mostBodyBytes
         ? null
         : decodeBody(scanObject(body.bytes, MEMBERS), { model, rank: decode.rank, kvTransferParams: null });
     const fits = edited !== null && edited.length <= mostBodyBytes;
-    return { kind: 'handoff', body: fits ? edited : null, prefillHeader: prefill.address, once: false };
+    return { kind: 'handoff', body: fits ? edited : null, leftTo: 'sidecar' };
   }
 }

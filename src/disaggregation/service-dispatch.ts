@@ -4,6 +4,7 @@ import { type JsonScan, scanObject } from '../request/json-scanner.ts';
 import { type Outcome, outcomeOf } from '../workers/breaker.ts';
 import type { Worker } from '../workers/worker.ts';
 import { bootstrapBodies } from './bootstrap-bodies.ts';
+import { bodyTooLarge, prefillFailure, UNREACHABLE } from './failures.ts';
 import { KV_TRANSFER_PARAMS, MEMBERS } from './members.ts';
 import type { PrefillAnswer, PrefillClient, RunningCall } from './prefill-client.ts';
 import { prefillHeaders } from './prefill-request.ts';
@@ -42,8 +43,6 @@ export interface ServiceDispatchOptions {
   readonly clock: () => number;
 }
 
-const UNREACHABLE = 'The prefill worker could not be reached';
-
 export class ServiceDispatch implements PrefillDispatch {
   readonly #options: ServiceDispatchOptions;
 
@@ -53,7 +52,7 @@ export class ServiceDispatch implements PrefillDispatch {
 
   start(order: PrefillOrder): Handoff | PrefillFailure | PrefillRun {
     const worker = this.#options.find(order.prefill);
-    if (worker === undefined || worker.origin === '') return failure(502, 'prefill_request_failed', UNREACHABLE);
+    if (worker === undefined || worker.origin === '') return prefillFailure(502, 'prefill_request_failed', UNREACHABLE);
     const scan = order.body === null ? null : scanObject(order.body.bytes, MEMBERS);
     return worker.order === 'parallel' ? this.#parallel(order, worker, scan) : this.#sequential(order, worker, scan);
   }
@@ -94,7 +93,7 @@ export class ServiceDispatch implements PrefillDispatch {
     if (scan === null) return this.#tooLarge();
     const { endpoint, model, prefill, decode } = order;
     const fields = {
-      host: worker.host.replace(/^\[|\]$/g, ''),
+      host: worker.host,
       port: worker.bootstrapPort,
       model,
       prefillRank: prefill.rank,
@@ -117,11 +116,7 @@ export class ServiceDispatch implements PrefillDispatch {
 
   #tooLarge(): PrefillFailure {
     this.#options.observer.noBootstrap();
-    return failure(
-      413,
-      'request_body_too_large',
-      'The request body is too large to name the room where two workers meet',
-    );
+    return bodyTooLarge();
   }
 
   #send(order: PrefillOrder, worker: PrefillWorker, body: Buffer, onSent: () => void): RunningCall {
@@ -139,11 +134,7 @@ export class ServiceDispatch implements PrefillDispatch {
 }
 
 function handoff(body: Buffer | null): Handoff {
-  return { kind: 'handoff', body, prefillHeader: null, once: false };
-}
-
-function failure(status: number, code: PrefillFailure['code'], message: string): PrefillFailure {
-  return { kind: 'failed', status, code, message };
+  return { kind: 'handoff', body, leftTo: null };
 }
 
 function isGood(answer: PrefillAnswer): answer is PrefillAnswer & { kind: 'answer' } {
@@ -156,12 +147,12 @@ function failureOf(answer: PrefillAnswer): PrefillFailure {
     const { status, body } = answer;
     const shown = status >= 400 && status < 600 ? status : 502;
     const message = upstreamMessage(body) ?? `The prefill worker answered with status ${status}`;
-    return failure(shown, 'prefill_upstream_error', message);
+    return prefillFailure(shown, 'prefill_upstream_error', message);
   }
   if (answer.kind === 'timeout') {
-    return failure(504, 'prefill_request_failed', 'The prefill worker did not answer in time');
+    return prefillFailure(504, 'prefill_request_failed', 'The prefill worker did not answer in time');
   }
-  return failure(502, 'prefill_request_failed', UNREACHABLE);
+  return prefillFailure(502, 'prefill_request_failed', UNREACHABLE);
 }
 
 /** `kv_transfer_params` of a prefill's answer as it stands there, null when there are none. */

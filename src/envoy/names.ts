@@ -7,6 +7,9 @@ export const WORKER_CLUSTER = 'workers';
 /** Cluster of the workers that serve gRPC requests and nothing else, where there are some; also the name of its EDS resource. */
 export const GRPC_WORKER_CLUSTER = 'grpc_workers';
 
+/** Cluster of the prefill workers that requests are mirrored to (`--pd-dispatch mirror`); also the name of its EDS resource. */
+export const PREFILL_WORKER_CLUSTER = 'prefill_workers';
+
 /** Metadata of an endpoint that is spoken to over TLS: Envoy's own name for it, our key and its one value. */
 export const TRANSPORT_NAMESPACE = 'envoy.transport_socket_match';
 export const TLS_KEY = 'transport';
@@ -22,6 +25,8 @@ export const PICKER_NAMESPACE = 'picker';
 export const PICK_ID_KEY = 'pick_id';
 export const SERVED_KEY = 'served';
 export const DECISION_KEY = 'decision';
+/** The prefill worker that the request is mirrored to. */
+export const PREFILL_KEY = 'prefill';
 /** The data-parallel rank that the body names (decisions 46), and the same as the end of a worker id: `@rank`. */
 export const RANK_KEY = 'rank';
 export const RANK_SUFFIX_KEY = 'rank_suffix';

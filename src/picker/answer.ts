@@ -47,6 +47,8 @@ export interface PickAnswer {
   readonly body: Buffer | null;
   /** Value of `x-prefiller-host-port`: whom a sidecar beside the worker asks for the prefill; null for nobody. */
   readonly prefillHeader: string | null;
+  /** `ip:port[,ip:port]` to which Envoy mirrors the request; null for nobody. */
+  readonly prefillMirror: string | null;
 }
 
 /** The request is refused with an immediate response in the error envelope (interface 10). */

@@ -50,6 +50,7 @@ export function placeSelection(
     worker,
     fallbacks,
     strict: false,
+    closed: false,
     policy,
     model: known,
     pinKey: null,

@@ -85,7 +85,7 @@ export class PairedRequest implements DeferredAnswer {
     const started = dispatch.start({ ...order, prefill: prefill.worker, decode: worker });
     if ('kind' in started) {
       // Who is told to send the prefill does so; else nobody does.
-      if (started.kind === 'handoff' && started.prefillHeader === null) unit.end();
+      if (started.kind === 'handoff' && started.leftTo === null) unit.end();
       return this.#settled(started, decision);
     }
     unit.follow(started);

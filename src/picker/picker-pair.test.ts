@@ -6,7 +6,7 @@ import type { Outcome } from '../workers/breaker.ts';
 import type { Answer, DeferredAnswer, FinalAnswer, PickAnswer } from './answer.ts';
 import type { Handoff, PrefillDispatch, PrefillFailure, PrefillOrder, PrefillRun } from './prefill-dispatch.ts';
 
-const HANDOFF: Handoff = { kind: 'handoff', body: Buffer.from('{"kv":1}'), prefillHeader: null, once: false };
+const HANDOFF: Handoff = { kind: 'handoff', body: Buffer.from('{"kv":1}'), leftTo: null };
 const failed = (status: number): PrefillFailure => ({
   kind: 'failed',
   status,
@@ -118,7 +118,12 @@ describe('decisions 27: a request for two workers', () => {
 
     await dispatch.last.over(HANDOFF, 'success');
     const pick = picked(await answer.answer);
-    expect(pick).toMatchObject({ destination: `${at(3)},${at(4)}`, maxRetries: null, prefillHeader: null });
+    expect(pick).toMatchObject({
+      destination: `${at(3)},${at(4)}`,
+      maxRetries: null,
+      prefillHeader: null,
+      prefillMirror: null,
+    });
     expect(pick.body?.toString()).toBe('{"kv":1}');
     expect(loads()).toBe('0010');
     bench.end(pick.pickId, 3);
@@ -127,12 +132,19 @@ describe('decisions 27: a request for two workers', () => {
 
   it.each<[what: string, handoff: Partial<Handoff>, pick: Partial<PickAnswer>]>([
     ['nothing to hand on', { body: null }, { body: null, destination: `${at(3)},${at(4)}` }],
-    ['a sidecar', { body: null, prefillHeader: at(1) }, { prefillHeader: at(1) }],
-    ['a body for one worker once', { once: true }, { destination: at(3), maxRetries: 0 }],
+    ['a sidecar', { body: null, leftTo: 'sidecar' }, { prefillHeader: at(1), prefillMirror: null }],
+    ['a mirror', { leftTo: 'envoy' }, { prefillHeader: null, prefillMirror: `${at(1)},${at(1)}` }],
   ])('goes out at once with %s', (_, handoff, pick) => {
     const { bench, dispatch } = house();
     dispatch.atOnce = { ...HANDOFF, ...handoff };
     expect(bench.ask({})).toMatchObject({ kind: 'pick', ...pick });
+  });
+
+  it('where a decode worker does not fit, Envoy may not go on beyond the list', () => {
+    const { bench, dispatch } = house();
+    bench.add(5, { worker_type: 'decode', runtime_type: 'sglang' });
+    dispatch.atOnce = HANDOFF;
+    expect(bench.ask({})).toMatchObject({ destination: `${at(3)},${at(4)}`, maxRetries: 1 });
   });
 
   it('tells dispatch what it may hand on', () => {
@@ -202,7 +214,7 @@ describe('policies 2.5 and sticky-sessions 3.10: one unit on each leg', () => {
 
   it('a prefill that a sidecar sends counts until the decode ends', () => {
     const { bench, dispatch, loads } = house();
-    dispatch.atOnce = { ...HANDOFF, prefillHeader: at(1) };
+    dispatch.atOnce = { ...HANDOFF, leftTo: 'sidecar' };
     const pick = bench.pick({});
     expect(loads()).toBe('1010');
     bench.end(pick.pickId, 3);

@@ -244,18 +244,20 @@ export class Picker {
   ): PickAnswer {
     // Where the rank cannot be written, the engine chooses one itself.
     const rank = body === null ? null : decision.worker.rank;
-    const once = handoff?.once === true;
+    const prefill = decision.prefill === null ? null : decision.prefill.worker.address;
     return {
       kind: 'pick',
       pickId,
-      destination: once ? decision.worker.address : destinationOf(decision),
+      destination: destinationOf(decision),
       strict: decision.strict,
-      maxRetries: once ? 0 : this.#maxRetries(decision, rank, facts),
+      maxRetries: this.#maxRetries(decision, rank, facts),
       rank,
       requestId: requestIdToSet,
       decisionHeader: this.#config.decisionHeader ? decisionText(decision) : null,
       body,
-      prefillHeader: handoff === null ? null : handoff.prefillHeader,
+      prefillHeader: handoff?.leftTo === 'sidecar' ? prefill : null,
+      // Twice: it may be tried once more, on another connection.
+      prefillMirror: handoff?.leftTo === 'envoy' ? `${prefill},${prefill}` : null,
     };
   }
 
@@ -318,10 +320,13 @@ export class Picker {
     if (rank !== null) this.#parts.counters.bodyEdit('data_parallel_rank', result);
   }
 
-  /** What Envoy draws after the list may stand outside the subset, or be an engine that lacks the rank in the body. */
-  #maxRetries({ strict, fallbacks }: Decision, rank: number | null, { subset }: StreamFacts): number | null {
+  /**
+   * What Envoy draws after the list may stand outside the subset, be an engine that lacks the rank in the body, or not fit the
+   * prefill worker.
+   */
+  #maxRetries({ strict, closed, fallbacks }: Decision, rank: number | null, { subset }: StreamFacts): number | null {
     if (strict) return 0;
-    const anybody = rank === null || this.#parts.fleet.current.hasEverywhere(rank);
+    const anybody = !closed && (rank === null || this.#parts.fleet.current.hasEverywhere(rank));
     if (anybody && subset === null) return null;
     return Math.min(fallbacks.length, this.#config.routeRetries);
   }

@@ -27,10 +27,11 @@ export interface Handoff {
   readonly kind: 'handoff';
   /** Body of the decode leg; null when the client's own goes on. */
   readonly body: Buffer | null;
-  /** `x-prefiller-host-port`, null without one: a sidecar beside the decode worker sends the prefill then. */
-  readonly prefillHeader: string | null;
-  /** The body serves one decode worker once: Envoy may not send it to another. */
-  readonly once: boolean;
+  /**
+   * Who has to be told of the prefill worker, because they send it the request: a sidecar beside the decode worker, or Envoy, by
+   * mirroring. Null when that is done, or not needed.
+   */
+  readonly leftTo: 'sidecar' | 'envoy' | null;
 }
 
 /**

@@ -95,6 +95,8 @@ export interface Decision {
   readonly fallbacks: readonly Worker[];
   /** True when no other worker may serve (`x-smg-target-worker`). */
   readonly strict: boolean;
+  /** True when nobody else than those named here may serve: it is strict, or others do not fit the prefill worker. */
+  readonly closed: boolean;
   readonly policy: PolicyName;
   /** Canonical model id, `unknown` when the request names none. */
   readonly model: string;

@@ -128,6 +128,7 @@ export class LegPlacer {
       worker,
       fallbacks: strict ? NO_WORKERS : this.#fallbacksOf(placement, policy, worker, other),
       strict,
+      closed: strict,
       policy: policy.name,
       model: pool.model,
       pinKey,

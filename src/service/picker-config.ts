@@ -64,7 +64,8 @@ function routerOf(settings: Settings, pins: PinStore, { whole, legs }: RoutingPo
   if (legs === null) return single;
   // A sidecar makes the bodies of both legs itself.
   const readsBodies = settings.pdDispatch !== 'header';
-  return new PairRouter(single, options, { ...legs, mode: settings.pdPairingMode, readsBodies });
+  const mirrored = settings.pdDispatch === 'mirror';
+  return new PairRouter(single, options, { ...legs, mode: settings.pdPairingMode, readsBodies, mirrored });
 }
 
 /** The policy that the operator chose, of one leg where requests are split. */

@@ -2,9 +2,11 @@
 import { randomFillSync } from 'node:crypto';
 import type { Settings } from '../config/load-settings.ts';
 import { HeaderDispatch } from '../disaggregation/header-dispatch.ts';
+import { MirrorDispatch } from '../disaggregation/mirror-dispatch.ts';
 import type { FindPrefillWorker } from '../disaggregation/prefill-worker.ts';
 import { type PrefillObserver, ServiceDispatch } from '../disaggregation/service-dispatch.ts';
 import type { PrefillDispatch } from '../picker/prefill-dispatch.ts';
+import { goesInTurn } from '../routing/pairing/compatibility.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Registry } from '../workers/registry.ts';
 import type { Upstream } from '../workers/upstream.ts';
@@ -31,20 +33,28 @@ export async function createPrefillDispatch(
   { pdDisaggregation, pdDispatch, pdPrefillTimeoutSecs }: Settings,
   { registry, metrics, upstream, clock }: PrefillDispatchParts,
 ): Promise<OwnedPrefillDispatch> {
-  if (!pdDisaggregation || pdDispatch !== 'service') return { dispatch: new HeaderDispatch(), close: async () => {} };
+  const find = findIn(registry);
+  const observer = observerOf(metrics);
+  const fill = (bytes: Buffer): unknown => randomFillSync(bytes);
+  if (!pdDisaggregation || pdDispatch === 'header') return unowned(new HeaderDispatch());
+  if (pdDispatch === 'mirror') return unowned(new MirrorDispatch({ find, observer, fill }));
   // Its HTTP client is a tenth of the memory of a service that needs none.
   const { PrefillClient } = await import('../disaggregation/prefill-client.ts');
   const client = new PrefillClient({ connectTimeoutMs: CONNECT_TIMEOUT_MS, upstream });
   const dispatch = new ServiceDispatch({
     client,
-    find: findIn(registry),
-    observer: observerOf(metrics),
+    find,
+    observer,
     timeoutMs: pdPrefillTimeoutSecs * 1000,
-    fill: (bytes) => randomFillSync(bytes),
+    fill,
     wallNow: Date.now,
     clock,
   });
   return { dispatch, close: () => client.close() };
+}
+
+function unowned(dispatch: PrefillDispatch): OwnedPrefillDispatch {
+  return { dispatch, close: async () => {} };
 }
 
 function findIn(registry: Registry): FindPrefillWorker {
@@ -52,14 +62,14 @@ function findIn(registry: Registry): FindPrefillWorker {
     const spec = registry.instance(id)?.spec;
     if (spec === undefined || legFacts === null) return undefined;
     const { url, apiKey } = spec;
-    const { runtime, transport, bootstrapPort, engineId } = legFacts;
+    const { transport, bootstrapPort, engineId } = legFacts;
     return {
       origin: address === '' ? '' : `${isTls(url.scheme) ? 'https' : 'http'}://${address}`,
       authority: url.authority,
       host: url.host.includes(':') ? `[${url.host}]` : url.host,
       apiKey,
       // SMG takes every engine but vLLM for one that meets its other leg in a room.
-      order: runtime === 'vllm' ? 'sequential' : 'parallel',
+      order: goesInTurn(legFacts) ? 'sequential' : 'parallel',
       transport,
       bootstrapPort,
       engineId,

@@ -42,6 +42,8 @@ const ACCEPTED: Record<string, string[]> = {
   ext_authz: ['--mode', 'ext-authz', '--fail', 'closed', '--picker', '127.0.0.1:1', '--picker', '127.0.0.1:2'],
   'ext_authz, every option': ['--mode', 'ext-authz', '--dp-aware', '--decision-header', '--authz-body', 'on'],
   'ext_authz for Envoy 1.36': ['--mode', 'ext-authz', '--envoy-version', '1.36', '--envoy-body-limit', '1'],
+  'mirrored prefills': ['--pd-disaggregation', '--pd-dispatch', 'mirror'],
+  'mirrored prefills, Envoy 1.36': ['--pd-disaggregation', '--pd-dispatch', 'mirror', '--envoy-version', '1.36'],
   'nothing hidden': ['--policy', 'consistent_hashing'],
 };
 
@@ -83,6 +85,11 @@ describe('interface 8: wrong flags', () => {
     [
       ['--static-workers', '--worker-urls', 'dns+http://w:80'],
       '--static-workers dns+http://w:80: expected workers with',
+    ],
+    [['--mode', 'ext-authz', '--pd-disaggregation', '--pd-dispatch', 'mirror'], '--mode ext-authz: expected ext-proc'],
+    [
+      ['--mode', 'istio', '--pd-disaggregation', '--pd-dispatch', 'mirror'],
+      '--pd-dispatch mirror: not with --mode istio',
     ],
     [['--unknown'], 'unknown flag --unknown'],
     [['--mode', 'istio', '--listen', '127.0.0.1:80'], '--listen: not with --mode istio'],

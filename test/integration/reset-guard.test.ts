@@ -50,6 +50,7 @@ class WantedWorker implements StreamPicker {
       decisionHeader: null,
       body: null,
       prefillHeader: null,
+      prefillMirror: null,
     };
   }
 

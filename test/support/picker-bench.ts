@@ -90,6 +90,7 @@ export class PickerBench {
             decode: legPolicy(pair.decode),
             mode: pair.mode ?? 'lenient',
             readsBodies: pair.readsBodies ?? true,
+            mirrored: pair.mirrored ?? false,
           });
     const clock = (): number => this.now;
     const write = (line: string): void => void this.logged.push(line);
@@ -210,7 +211,7 @@ export class PickerBench {
 
 /** Every decode worker computes its prompts itself. */
 const NO_PREFILL: PrefillDispatch = {
-  start: () => ({ kind: 'handoff', body: null, prefillHeader: null, once: false }),
+  start: () => ({ kind: 'handoff', body: null, leftTo: null }),
 };
 
 export function urlOf(n: number): string {

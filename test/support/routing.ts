@@ -112,6 +112,7 @@ export interface PairParts {
   readonly decode?: PolicyName;
   readonly mode?: PairingMode;
   readonly readsBodies?: boolean;
+  readonly mirrored?: boolean;
 }
 
 /** A router with a fleet and a pin store, driven as the picker drives it: decide, commit, decide again when another won. */
@@ -145,10 +146,10 @@ export class RouterDriver {
       this.#policies = [policies];
       return;
     }
-    const { mode = 'lenient', readsBodies = true } = pair;
+    const { mode = 'lenient', readsBodies = true, mirrored = false } = pair;
     const prefill = modelPolicies(pair.prefill ?? policies.standard.name, policyOptions({ keys, manualMode }));
     const decode = modelPolicies(pair.decode ?? policies.standard.name, policyOptions({ keys, manualMode }));
-    this.router = new PairRouter(single, routing, { prefill, decode, mode, readsBodies });
+    this.router = new PairRouter(single, routing, { prefill, decode, mode, readsBodies, mirrored });
     this.#policies = [policies, prefill, decode];
   }
 

@@ -21,6 +21,7 @@ const BASE: BootstrapOptions = {
   destinationHeader: null,
   stamp: true,
   dpAware: false,
+  mirrorsPrefills: false,
   prefillTimeoutSecs: 58,
   decisionHeader: false,
   authzBody: false,
@@ -45,6 +46,40 @@ function rendered(change: Partial<BootstrapOptions> = {}) {
     stamp: upstream.http_filters[0].typed_config.mutations.response_mutations,
   };
 }
+
+describe('decisions 27 mirrored prefills', () => {
+  it('envoy 12: each route that can have a prefill mirrors it under its own host, to nobody but the named worker', () => {
+    const { vhost, clusters } = rendered({ mirrorsPrefills: true });
+    const policies = [{ cluster: 'prefill_workers', disable_shadow_host_suffix_append: true }];
+    for (const { route } of vhost.routes) expect(route.request_mirror_policies).toEqual(policies);
+
+    const {
+      type,
+      load_balancing_policy: balancing,
+      typed_extension_protocol_options: protocol,
+    } = clusters.get('prefill_workers');
+    expect(type).toBe('EDS');
+    const override = balancing.policies[0].typed_extension_config.typed_config;
+    expect(override.override_host_sources).toEqual([{ metadata: { key: 'picker', path: [{ key: 'prefill' }] } }]);
+    expect(override.fallback_policy.policies[0].typed_extension_config.typed_config).toMatchObject({
+      fallback_policy: 'NO_FALLBACK',
+    });
+    const http = protocol['envoy.extensions.upstreams.http.v3.HttpProtocolOptions'];
+    expect(http.retry_policy.num_retries).toBe(1);
+    expect(http).not.toHaveProperty('http_filters');
+  });
+
+  it('Envoy 1.36 has no retries of a cluster', () => {
+    const { clusters } = rendered({ mirrorsPrefills: true, envoy: '1.36' });
+    expect(JSON.stringify(clusters.get('prefill_workers'))).not.toContain('retry_policy');
+  });
+
+  it('no other configuration has them', () => {
+    const { vhost, clusters } = rendered();
+    expect(JSON.stringify(vhost)).not.toContain('mirror');
+    expect([...clusters.keys()]).not.toContain('prefill_workers');
+  });
+});
 
 describe('mode ext-proc-full-duplex', () => {
   const mode = 'ext-proc-full-duplex' as const;

@@ -4,6 +4,7 @@ import { commentedYaml } from './commented-yaml.ts';
 import { listener } from './listener.ts';
 import type { BootstrapOptions } from './options.ts';
 import { pickerClusters } from './picker-clusters.ts';
+import { prefillCluster } from './prefill-cluster.ts';
 import type { Config } from './typed.ts';
 import { workerClusters } from './worker-cluster.ts';
 
@@ -17,7 +18,11 @@ export function renderBootstrap(options: BootstrapOptions): string {
     ...(options.staticWorkers === null ? { dynamic_resources: DYNAMIC } : {}),
     static_resources: {
       listeners: [listener(options)],
-      clusters: [...workerClusters(options), ...pickerClusters(options)],
+      clusters: [
+        ...workerClusters(options),
+        ...(options.mirrorsPrefills ? [prefillCluster(options)] : []),
+        ...pickerClusters(options),
+      ],
     },
   });
 }

@@ -5,6 +5,7 @@ import {
   DECISION_KEY,
   DESTINATION_KEY,
   GRPC_WORKER_CLUSTER,
+  PREFILL_WORKER_CLUSTER,
   SEND_ONCE_HEADER,
   STRICT_HEADER,
   WORKER_CLUSTER,
@@ -73,7 +74,15 @@ function onceRoute(options: BootstrapOptions): readonly Config[] {
 }
 
 function workerRoute(options: BootstrapOptions): Config {
-  return { cluster: WORKER_CLUSTER, ...routeAction(options) };
+  return { cluster: WORKER_CLUSTER, ...mirror(options), ...routeAction(options) };
+}
+
+function mirror({ mirrorsPrefills }: BootstrapOptions): Config {
+  if (!mirrorsPrefills) return {};
+  return {
+    '# request_mirror_policies': 'of each request that the service gives a prefill worker, and of no other',
+    request_mirror_policies: [{ cluster: PREFILL_WORKER_CLUSTER, disable_shadow_host_suffix_append: true }],
+  };
 }
 
 /** gRPC requests go to gRPC workers where there may be some. The service splits them by the same header. */
@@ -82,7 +91,7 @@ function grpcRoute(options: BootstrapOptions): readonly Config[] {
   const waits = mode === 'ext-authz' && authzBody;
   if (!upstream.grpc && !waits) return [];
   const cluster = upstream.grpc ? GRPC_WORKER_CLUSTER : WORKER_CLUSTER;
-  const route = { name: 'grpc', match: { prefix: '/', grpc: {} }, route: { ...workerRoute(options), cluster } };
+  const route = { name: 'grpc', match: { prefix: '/', grpc: {} }, route: { cluster, ...routeAction(options) } };
   if (!waits) return [route];
   return [
     {

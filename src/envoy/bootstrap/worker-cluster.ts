@@ -44,14 +44,16 @@ function workerCluster(options: BootstrapOptions, grpc: boolean): Config {
     ...(staticWorkers === null ? {} : healthChecks(options.staticHealth, grpc)),
     ...(upstream.tls === null ? {} : tlsMatches(upstream.tls, http2)),
     '# circuit_breakers': 'a fleet runs far more than 1024 requests; a retry counts until its response headers',
-    circuit_breakers: {
-      thresholds: [
-        { max_connections: 100_000, max_pending_requests: 100_000, max_requests: 100_000, max_retries: 100_000 },
-      ],
-    },
+    circuit_breakers: circuitBreakers(),
     typed_extension_protocol_options: workerProtocol(options, STAMP_OF_ENDPOINT, http2),
     load_balancing_policy: workerPolicy(options),
   };
+}
+
+export function circuitBreakers(): Config {
+  const most = 100_000;
+  const thresholds = [{ max_connections: most, max_pending_requests: most, max_requests: most, max_retries: most }];
+  return { thresholds };
 }
 
 /** What the service says of an endpoint (decisions 22). */
@@ -60,12 +62,7 @@ const STAMP_OF_ENDPOINT = `%UPSTREAM_METADATA(${WORKER_NAMESPACE}:${WORKER_STAMP
 /** `typed_extension_protocol_options`: how workers are called. `stamp` is a format that names the one that answers. */
 export function workerProtocol(options: BootstrapOptions, stamp: string, http2 = options.upstream.http2): Config {
   return httpProtocolOptions({
-    '# common_http_protocol_options': [
-      'Below the keep-alive time of the workers (uvicorn: 5 s), so that Envoy is the one that closes:',
-      'else a request can meet a connection that is going away.',
-    ].join('\n'),
-    common_http_protocol_options: { idle_timeout: '4s' },
-    explicit_http_config: http2 ? { http2_protocol_options: {} } : { http_protocol_options: { enable_trailers: true } },
+    ...upstreamHttp(http2),
     '# http_filters': 'run once an attempt, when the worker is known',
     http_filters: [
       stampFilter(options, stamp),
@@ -74,21 +71,24 @@ export function workerProtocol(options: BootstrapOptions, stamp: string, http2 =
   });
 }
 
+export function upstreamHttp(http2: boolean): Config {
+  return {
+    '# common_http_protocol_options': [
+      'Below the keep-alive time of the workers (uvicorn: 5 s), so that Envoy is the one that closes:',
+      'else a request can meet a connection that is going away.',
+    ].join('\n'),
+    common_http_protocol_options: { idle_timeout: '4s' },
+    explicit_http_config: http2 ? { http2_protocol_options: {} } : { http_protocol_options: { enable_trailers: true } },
+  };
+}
+
 /** `load_balancing_policy`: the workers that the service named, in its order. */
 export function workerPolicy(options: BootstrapOptions): Config {
   return { policies: [policy('override_host', 'override_host.v3.OverrideHost', overrideHost(options))] };
 }
 
 function membership(name: string, workers: readonly StaticWorker[] | null): Config {
-  if (workers === null) {
-    return {
-      '# type': 'the service knows the workers and their health',
-      type: 'EDS',
-      eds_cluster_config: {
-        eds_config: { ads: {}, resource_api_version: 'V3', initial_fetch_timeout: '5s' },
-      },
-    };
-  }
+  if (workers === null) return endpointsOfService();
   const dns = workers.some((worker) => isDnsName(worker.address));
   return {
     type: dns ? 'STRICT_DNS' : 'STATIC',
@@ -97,6 +97,14 @@ function membership(name: string, workers: readonly StaticWorker[] | null): Conf
       cluster_name: name,
       endpoints: [{ lb_endpoints: workers.map(endpoint) }],
     },
+  };
+}
+
+export function endpointsOfService(): Config {
+  return {
+    '# type': 'the service knows the workers and their health',
+    type: 'EDS',
+    eds_cluster_config: { eds_config: { ads: {}, resource_api_version: 'V3', initial_fetch_timeout: '5s' } },
   };
 }
 
@@ -171,7 +179,7 @@ function strictOrAny(authz: boolean): Config {
   };
 }
 
-function policy(name: string, type: string, fields: Config = {}): Config {
+export function policy(name: string, type: string, fields: Config = {}): Config {
   const full = `envoy.extensions.load_balancing_policies.${type}`;
   return { typed_extension_config: extension(`envoy.load_balancing_policies.${name}`, full, fields) };
 }

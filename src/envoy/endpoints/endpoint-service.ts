@@ -28,7 +28,8 @@ export interface EndpointSubscriber {
 
 /**
  * The workers as Envoy endpoints, by EDS and by ADS, state of the world (envoy 8). Every cluster that is asked for gets
- * the whole fleet under its own name, but for the workers that serve gRPC alone: they are that of the cluster so named.
+ * the whole fleet under its own name, but for the workers that serve gRPC alone: they are that of the cluster so named. The
+ * cluster of the prefill workers has those alone.
  */
 export class EndpointService {
   readonly methods: readonly Method[];

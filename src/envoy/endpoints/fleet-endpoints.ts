@@ -7,6 +7,7 @@ import type { Worker, WorkerStatus } from '../../workers/worker.ts';
 import { isGrpcUrl } from '../../workers/worker-url.ts';
 import {
   GRPC_WORKER_CLUSTER,
+  PREFILL_WORKER_CLUSTER,
   TLS_KEY,
   TLS_ON,
   TRANSPORT_NAMESPACE,
@@ -24,6 +25,8 @@ export interface FleetEndpoint {
   /** Value of the stamp, empty for none. */
   readonly stamp: string;
   readonly health: HealthStatus;
+  /** It does the prefill leg of requests. */
+  readonly prefill: boolean;
 }
 
 /** Endpoints by `ip:port`, in registration order. */
@@ -50,7 +53,8 @@ export function endpointsOf(snapshot: WorkerSnapshot, stampKind: StampKind): Fle
     const there = endpoints.get(address);
     const health = healthOf(worker);
     if (there === undefined) {
-      endpoints.set(address, { workerId: url, stamp: workerStamp(worker, stampKind, null), health });
+      const stamp = workerStamp(worker, stampKind, null);
+      endpoints.set(address, { workerId: url, stamp, health, prefill: worker.type === 'prefill' });
     } else if (there.workerId === url && BEST_FIRST.indexOf(health) < BEST_FIRST.indexOf(there.health)) {
       endpoints.set(address, { ...there, health });
     }
@@ -85,6 +89,7 @@ export function differenceOf(a: FleetEndpoints, b: FleetEndpoints): 'none' | 'st
     const [otherAddress, other] = others.next().value ?? [];
     if (other === undefined || otherAddress !== address) return 'other';
     if (other.workerId !== one.workerId || other.stamp !== one.stamp) return 'other';
+    if (other.prefill !== one.prefill) return 'other';
     if (other.health === one.health) continue;
     if (!isUp(one) || !isUp(other)) return 'other';
     difference = 'strain';
@@ -122,16 +127,22 @@ export interface EncodedEndpoints {
   readonly grpc: Buffer;
   /** Of all others. */
   readonly others: Buffer;
+  /** Of those among them that do the prefill leg. */
+  readonly prefill: Buffer;
 }
 
 export function encodeEndpoints(endpoints: FleetEndpoints): EncodedEndpoints {
-  return { grpc: encodePart(endpoints, true), others: encodePart(endpoints, false) };
+  return {
+    grpc: encodePart(endpoints, ({ workerId }) => isGrpcUrl(workerId)),
+    others: encodePart(endpoints, ({ workerId }) => !isGrpcUrl(workerId)),
+    prefill: encodePart(endpoints, ({ workerId, prefill }) => prefill && !isGrpcUrl(workerId)),
+  };
 }
 
-function encodePart(endpoints: FleetEndpoints, grpc: boolean): Buffer {
+function encodePart(endpoints: FleetEndpoints, isPart: (endpoint: FleetEndpoint) => boolean): Buffer {
   const lbEndpoints: LbEndpoint[] = [];
   for (const [address, endpoint] of endpoints) {
-    if (isGrpcUrl(endpoint.workerId) !== grpc) continue;
+    if (!isPart(endpoint)) continue;
     const socket = splitAddress(address);
     if (socket !== undefined) lbEndpoints.push(encodable(socket.ip, socket.port, endpoint));
   }
@@ -141,9 +152,13 @@ function encodePart(endpoints: FleetEndpoints, grpc: boolean): Buffer {
 }
 
 /** A whole ClusterLoadAssignment: the parts of a protobuf message may simply follow each other. */
-export function nameAssignment(clusterName: string, { grpc, others }: EncodedEndpoints): Buffer {
-  const part = clusterName === GRPC_WORKER_CLUSTER ? grpc : others;
-  return Buffer.concat([ClusterLoadAssignment.encode({ clusterName }).finish(), part]);
+export function nameAssignment(clusterName: string, encoded: EncodedEndpoints): Buffer {
+  return Buffer.concat([ClusterLoadAssignment.encode({ clusterName }).finish(), partOf(clusterName, encoded)]);
+}
+
+function partOf(clusterName: string, { grpc, others, prefill }: EncodedEndpoints): Buffer {
+  if (clusterName === GRPC_WORKER_CLUSTER) return grpc;
+  return clusterName === PREFILL_WORKER_CLUSTER ? prefill : others;
 }
 
 function encodable(ip: string, port: number, endpoint: FleetEndpoint): LbEndpoint {

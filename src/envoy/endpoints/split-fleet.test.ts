@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import { makeSnapshot, makeWorker } from '../../../test/support/fleet.ts';
 import { HealthStatus } from '../../gen/envoy/config/core/v3/health_check.ts';
+import { ClusterLoadAssignment } from '../../gen/envoy/config/endpoint/v3/endpoint.ts';
 import type { WorkerType } from '../../workers/worker.ts';
-import { endpointsOf } from './fleet-endpoints.ts';
+import { encodeEndpoints, endpointsOf, nameAssignment } from './fleet-endpoints.ts';
 
 const TYPES: readonly WorkerType[] = ['regular', 'prefill', 'decode'];
 
@@ -24,4 +25,18 @@ it('decisions 24: Envoy alone chooses among decode workers, and picks reach pref
 
 it('workers of types that take no requests are not told', () => {
   expect(shown(false)).toEqual({ regular: 'HEALTHY' });
+});
+
+it('decisions 27: the cluster of mirrored requests has the prefill workers alone', () => {
+  const workers = [...TYPES, 'decode' as const].map((type, at) =>
+    makeWorker(`${type}-${at}`, { type, url: `${type}-${at}` }),
+  );
+  const encoded = encodeEndpoints(endpointsOf(makeSnapshot(workers, 1, true), 'url'));
+  const told = (cluster: string) =>
+    (ClusterLoadAssignment.decode(nameAssignment(cluster, encoded)).endpoints ?? [])
+      .flatMap(({ lbEndpoints = [] }) => lbEndpoints)
+      .map(({ metadata }) => metadata?.filterMetadata?.['worker']?.['id']);
+
+  expect(told('prefill_workers')).toEqual(['prefill-1']);
+  expect(told('workers')).toEqual(['prefill-1', 'decode-2', 'decode-3']);
 });

@@ -12,6 +12,7 @@ const metadata = fc.record({
   pickId: word,
   rank: fc.option(fc.nat()),
   decision: fc.option(word),
+  prefill: fc.constant(null),
 });
 
 /** Lone surrogates leave as U+FFFD. */

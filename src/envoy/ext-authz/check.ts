@@ -105,8 +105,8 @@ export class Check implements CallHandler, AnswerTaker {
 
   #placed(pick: PickAnswer): Buffer {
     const { destinationHeader, observer } = this.#settings;
-    const { destination, strict, pickId, rank, decisionHeader: decision } = pick;
-    const metadata = { destination, strict, pickId, rank, decision };
+    const { destination, strict, pickId, rank, decisionHeader: decision, prefillMirror: prefill } = pick;
+    const metadata = { destination, strict, pickId, rank, decision, prefill };
     const base = this.#removals();
     if (!this.#ours) {
       const changes = changesOfPick(pick, base, destinationHeader, false, observer);

@@ -76,6 +76,16 @@ describe('envoy 5.1 and 6 what a pick changes', () => {
     });
   });
 
+  it('names the prefill worker of a mirrored request in metadata picker, out of the way of the strict selector (envoy 6.6)', () => {
+    const stream = new Stream();
+    stream.picker.answer = () => pickOf('p1', { prefillMirror: '10.0.0.9:8000' });
+
+    expect(stream.requestHeaders()[0]?.dynamicMetadata?.['picker']).toEqual({
+      pick_id: 'p1',
+      prefill: '10.0.0.9:8000',
+    });
+  });
+
   it('puts the decision into metadata picker / decision', () => {
     const stream = new Stream();
     stream.picker.answer = () => pickOf('p1', { decisionHeader: 'branch=vacant' });

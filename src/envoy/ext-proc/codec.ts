@@ -10,6 +10,7 @@ import {
   DESTINATION_NAMESPACE,
   PICK_ID_KEY,
   PICKER_NAMESPACE,
+  PREFILL_KEY,
   RANK_KEY,
   RANK_SUFFIX_KEY,
   STRICT_KEY,
@@ -190,6 +191,7 @@ function structsOf(metadata: PickMetadata): Record<string, Fields> {
   if (metadata.strict) lb[STRICT_KEY] = '1';
   const picker: Record<string, string> = { [PICK_ID_KEY]: metadata.pickId };
   if (metadata.decision !== null) picker[DECISION_KEY] = metadata.decision;
+  if (metadata.prefill !== null) picker[PREFILL_KEY] = metadata.prefill;
   if (metadata.rank !== null) {
     picker[RANK_KEY] = String(metadata.rank);
     picker[RANK_SUFFIX_KEY] = `@${metadata.rank}`;

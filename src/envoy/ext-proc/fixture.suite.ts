@@ -30,6 +30,7 @@ export function pickOf(pickId: string, more: Partial<PickAnswer> = {}): PickAnsw
     decisionHeader: null,
     body: null,
     prefillHeader: null,
+    prefillMirror: null,
     ...more,
   };
 }

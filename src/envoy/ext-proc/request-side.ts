@@ -256,8 +256,8 @@ export class RequestSide implements AnswerTaker {
     }
     const body = phase === 'request_body' ? pick.body : null;
     const changes = phase === 'request_trailers' ? null : this.#changesOf(pick, base);
-    const { destination, strict, pickId, rank, decisionHeader: decision } = pick;
-    this.#send(phase, changes, { destination, strict, pickId, rank, decision }, false, body);
+    const { destination, strict, pickId, rank, decisionHeader: decision, prefillMirror: prefill } = pick;
+    this.#send(phase, changes, { destination, strict, pickId, rank, decision, prefill }, false, body);
   }
 
   /** The request was placed by its headers, or in vain. */

@@ -14,6 +14,7 @@ const PICK: PickAnswer = {
   decisionHeader: null,
   body: null,
   prefillHeader: null,
+  prefillMirror: null,
 };
 const OBSERVER = { bodyPath() {}, passed() {}, pickFailed() {}, headerLeftOut() {} };
 const head = new HeadView([{ key: 'x-prefiller-host-port', rawValue: Buffer.from('169.254.169.254:80') }], false);

@@ -7,4 +7,6 @@ export interface PickMetadata {
   readonly rank: number | null;
   /** Value of `x-smg-decision`, null for none. */
   readonly decision: string | null;
+  /** `ip:port[,ip:port]` of the prefill worker that Envoy mirrors the request to; null for none. */
+  readonly prefill: string | null;
 }

@@ -11,6 +11,11 @@ export type PairingMode = (typeof PAIRING_MODES)[number];
 /** On what two legs differ. */
 export type Mismatch = 'runtime' | 'protocol' | 'transport' | 'kv_layout' | 'version';
 
+/** The engine wants its prefill done before the decode begins, so that both cannot be sent the same request (policies 4.4). */
+export function goesInTurn({ runtime }: LegFacts): boolean {
+  return runtime === 'vllm';
+}
+
 /** What keeps two workers apart, null when nothing does. */
 export function mismatchOf(prefill: LegFacts, decode: LegFacts, mode: PairingMode): Mismatch | null {
   if (mode === 'off') return null;

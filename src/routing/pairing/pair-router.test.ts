@@ -78,9 +78,11 @@ describe('policies 4.1 selection of the pair', () => {
 
   it('Envoy goes on to further partners only', () => {
     const fleet = driver('p1:sglang d1:sglang d2:vllm d3:sglang', { fallbacks: 3 });
-    const { fallbacks, prefill } = fleet.place(chat());
+    const { fallbacks, prefill, closed } = fleet.place(chat());
     expect(fallbacks.map(({ id }) => id)).toEqual(['d3']);
     expect(prefill?.fallbacks).toEqual([]);
+    expect(closed).toBe(true);
+    expect(driver('p1 d1 d2').place(chat()).closed).toBe(false);
   });
 
   it('a model has the workers that list it, on both legs', () => {
@@ -314,6 +316,16 @@ describe('sticky-sessions 7.2: refusals name the leg', () => {
       reason: 'no_compatible_pd_pair',
       detail: 'mismatch on ["runtime"]; prefill: ["sglang/?/?"], decode: ["vllm/?/?"]',
     });
+  });
+
+  it('decisions 27: engines that want the prefill first do not take a mirrored one', () => {
+    const pair = { mirrored: true, mode: 'off' } as const;
+    expect(driver('p1:vllm d1:vllm', { pair }).route(chat())).toMatchObject({
+      reason: 'no_compatible_pd_pair',
+      detail: 'mismatch on ["--pd-dispatch mirror"]; prefill: ["vllm/?/?"], decode: ["vllm/?/?"]',
+    });
+    const mixed = driver('p1:vllm p2:sglang d1:vllm d2:sglang', { pair });
+    expect(times(3, () => place(mixed))).toEqual(['p2/d2', 'p2/d2', 'p2/d2']);
   });
 
   it.each([

@@ -22,6 +22,8 @@ export interface PairOptions {
   readonly mode: PairingMode;
   /** The legs' bodies are made of the client's, so that it has to be read. */
   readonly readsBodies: boolean;
+  /** Both legs get the same request at once, by Envoy's mirroring. */
+  readonly mirrored: boolean;
 }
 
 type PairedLeg = 'prefill' | 'decode';
@@ -42,7 +44,7 @@ export class PairRouter implements Router {
     this.#single = single;
     this.#options = options;
     this.#pair = pair;
-    this.#pairing = new Pairing(pair.mode, !options.shed);
+    this.#pairing = new Pairing(pair.mode, !options.shed, pair.mirrored);
     const stickiness = new StickinessByPolicy(options);
     const { keys, pins, checkModel } = options;
     const prefill = { ...options, leg: 'prefill', policies: pair.prefill, stickiness } as const;
@@ -120,7 +122,9 @@ export class PairRouter implements Router {
       partners = pairs.partnersOf(first.worker, decode);
       second = this.#decode.place(request, partners, now, random);
     }
-    return second.kind === 'refused' ? this.#explained(second, partners) : pairOf(first, second);
+    return second.kind === 'refused'
+      ? this.#explained(second, partners)
+      : pairOf(first, second, partners.members !== decode.members);
   }
 
   #nobody(leg: PairedLeg, pool: Pool, request: RoutingRequest): Refusal {
@@ -176,8 +180,13 @@ function unavailable(leg: PairedLeg): string {
   return `No available ${leg} workers (all circuits open or unhealthy)`;
 }
 
-/** The decision on a pair is that on its decode leg, with the other in it. */
-function pairOf(prefill: Decision, decode: Decision): Decision {
+/**
+ * The decision on a pair is that on its decode leg, with the other in it.
+ *
+ * @param misfits whether there are decode workers that the prefill worker does not fit
+ */
+function pairOf(prefill: Decision, decode: Decision, misfits: boolean): Decision {
   const { worker, fallbacks, strict, policy, model, pinKey, loadKey, write, trail } = decode;
-  return { kind: 'placed', worker, fallbacks, strict, policy, model, pinKey, loadKey, write, prefill, trail };
+  const closed = strict || misfits;
+  return { kind: 'placed', worker, fallbacks, strict, closed, policy, model, pinKey, loadKey, write, prefill, trail };
 }

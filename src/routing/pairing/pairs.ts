@@ -3,7 +3,7 @@ import { type LegFacts, pairingText } from '../../workers/leg-facts.ts';
 import { allOverloaded } from '../../workers/load/overload.ts';
 import type { Pool } from '../../workers/snapshot.ts';
 import type { Worker } from '../../workers/worker.ts';
-import { mismatchOf, type PairingMode } from './compatibility.ts';
+import { goesInTurn, mismatchOf, type PairingMode } from './compatibility.ts';
 
 /** The part of a pool that can be used. */
 interface Part {
@@ -17,14 +17,19 @@ const NOBODY: Part = { members: [], available: [] };
 export class Pairing {
   readonly #mode: PairingMode;
   readonly #pastVeto: boolean;
+  readonly #mirrored: boolean;
   readonly #fits = new WeakMap<LegFacts, WeakMap<LegFacts, boolean>>();
   /** By the members of the prefill pool, which are the same list as long as none of them changes. */
   readonly #known = new WeakMap<readonly Worker[], Pairs>();
 
-  /** @param pastVeto decode workers of which all are overloaded take requests all the same (smg-observed 6) */
-  constructor(mode: PairingMode, pastVeto: boolean) {
+  /**
+   * @param pastVeto decode workers of which all are overloaded take requests all the same (smg-observed 6)
+   * @param mirrored both workers get the same request at once
+   */
+  constructor(mode: PairingMode, pastVeto: boolean, mirrored: boolean) {
     this.#mode = mode;
     this.#pastVeto = pastVeto;
+    this.#mirrored = mirrored;
   }
 
   of(prefill: Pool, decode: Pool): Pairs {
@@ -40,7 +45,7 @@ export class Pairing {
     const mismatches = new Set<string>();
     for (const { legFacts: one } of prefill.members) {
       for (const { legFacts: other } of decode.members) {
-        const mismatch = one === null || other === null ? null : mismatchOf(one, other, this.#mode);
+        const mismatch = one === null || other === null ? null : this.#mismatch(one, other);
         if (mismatch !== null) mismatches.add(mismatch);
       }
     }
@@ -58,6 +63,11 @@ export class Pairing {
     return new Pairs(prefill, decode, partners, this.#pastVeto);
   }
 
+  #mismatch(prefill: LegFacts, decode: LegFacts): string | null {
+    if (this.#mirrored && (goesInTurn(prefill) || goesInTurn(decode))) return '--pd-dispatch mirror';
+    return mismatchOf(prefill, decode, this.#mode);
+  }
+
   /** Decided once for two sets of facts, which stay the same objects until something of them changes. */
   #fit(prefill: LegFacts | null, decode: LegFacts | null): boolean {
     if (prefill === null || decode === null) return true;
@@ -68,7 +78,7 @@ export class Pairing {
     }
     let fits = row.get(decode);
     if (fits === undefined) {
-      fits = mismatchOf(prefill, decode, this.#mode) === null;
+      fits = this.#mismatch(prefill, decode) === null;
       row.set(decode, fits);
     }
     return fits;
