@@ -65,6 +65,7 @@ describe('sticky-sessions 8 names, labels and values', () => {
         ['buffered', 'policy_needs_text'],
         ['buffered', 'model_ambiguous'],
         ['buffered', 'worker_mutates_body'],
+        ['buffered', 'pd'],
         ['buffered', 'model_alias'],
         ['streamed', 'header_only'],
         ['streamed', 'no_body'],
