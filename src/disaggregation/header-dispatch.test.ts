@@ -12,6 +12,7 @@ const order = (parts: Partial<PrefillOrder>): PrefillOrder => ({
   body: scanObject(Buffer.from('{"model":"alias"}'), BODY_MEMBERS),
   mostBodyBytes: 1000,
   model: null,
+  modelLabel: 'm',
   requestId: '',
   prefill: makeWorker('http://p'),
   decode: makeWorker('http://d'),

@@ -14,6 +14,8 @@ export interface PrefillCall {
   readonly body: Buffer;
   /** For the whole exchange, in milliseconds. */
   readonly timeoutMs: number;
+  /** Whether the body of a good answer is wanted; else it is read to its end and dropped. */
+  readonly wantsAnswer: boolean;
 }
 
 export type PrefillAnswer =
@@ -32,8 +34,8 @@ export interface RunningCall {
   cancel(): void;
 }
 
-/** A prefill answers with one token and where its cache is; more is a worker gone wrong. */
-const MOST_ANSWER_BYTES = 4 * 1024 * 1024;
+/** A prefill answers with one token and where its cache is, which takes some bytes for each block; more is a worker gone wrong. */
+const MOST_ANSWER_BYTES = 16 * 1024 * 1024;
 /** Below the 5 s after which uvicorn closes an idle connection, so that it is never closed under a request (envoy 2.2). */
 const KEEP_ALIVE_MS = 4000;
 
@@ -67,17 +69,12 @@ export class PrefillClient {
 
   /** @param onSent the worker is connected, and the request goes out to it now; called at most once */
   send(call: PrefillCall, onSent: () => void): RunningCall {
-    let handler: Exchange | null = null;
+    let exchange: Exchange | null = null;
     const answer = new Promise<PrefillAnswer>((resolve) => {
-      handler = new Exchange(call.timeoutMs, onSent, resolve);
-      const { origin, path, headers, body } = call;
-      try {
-        this.#agent.dispatch({ origin, path, method: 'POST', headers, body }, handler);
-      } catch (error) {
-        handler.onResponseError(null, error);
-      }
+      exchange = new Exchange(this.#agent, call, onSent, resolve);
+      exchange.begin();
     });
-    return { answer, cancel: () => handler?.cancel() };
+    return { answer, cancel: () => exchange?.cancel() };
   }
 
   /** Ends everything that runs. */
@@ -88,6 +85,8 @@ export class PrefillClient {
 
 /** What undici tells of one exchange, made into one answer. */
 class Exchange implements Dispatcher.DispatchHandler {
+  readonly #agent: Agent;
+  readonly #call: PrefillCall;
   readonly #onSent: () => void;
   readonly #resolve: (answer: PrefillAnswer) => void;
   readonly #timer: NodeJS.Timeout;
@@ -95,12 +94,24 @@ class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | null = null;
   #byteLength = 0;
   #status = 0;
+  #resent = false;
   #over = false;
 
-  constructor(timeoutMs: number, onSent: () => void, resolve: (answer: PrefillAnswer) => void) {
+  constructor(agent: Agent, call: PrefillCall, onSent: () => void, resolve: (answer: PrefillAnswer) => void) {
+    this.#agent = agent;
+    this.#call = call;
     this.#onSent = onSent;
     this.#resolve = resolve;
-    this.#timer = setTimeout(() => this.#stop({ kind: 'timeout' }), timeoutMs);
+    this.#timer = setTimeout(() => this.#stop({ kind: 'timeout' }), call.timeoutMs);
+  }
+
+  begin(): void {
+    const { origin, path, headers, body } = this.#call;
+    try {
+      this.#agent.dispatch({ origin, path, method: 'POST', headers, body }, this);
+    } catch (error) {
+      this.onResponseError(null, error);
+    }
   }
 
   cancel(): void {
@@ -110,7 +121,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#over) controller.abort(STOPPED);
-    else this.#onSent();
+    else if (!this.#resent) this.#onSent();
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
@@ -118,6 +129,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#call.wantsAnswer && this.#status < 400) return;
     this.#chunks.push(chunk);
     this.#byteLength += chunk.length;
     if (this.#byteLength > MOST_ANSWER_BYTES) this.#stop(this.#answer(false));
@@ -128,7 +140,18 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: unknown): void {
+    if (this.#mayBeStale()) {
+      this.#resent = true;
+      this.#controller = null;
+      this.begin();
+      return;
+    }
     this.#finish({ kind: 'failed', reason: reasonOf(error) });
+  }
+
+  /** A kept connection that ended without a byte of an answer may have met its worker's closing it: policies 5, one resend. */
+  #mayBeStale(): boolean {
+    return !this.#over && !this.#resent && this.#controller !== null && this.#status === 0;
   }
 
   #answer(complete: boolean): PrefillAnswer {

@@ -47,9 +47,11 @@ beforeEach(async () => {
       connector: (mode) => told.push(`connector ${mode}`),
       noTransfer: () => told.push('no transfer'),
       noBootstrap: () => told.push('no bootstrap'),
-      ended: (worker, status) => told.push(`ended ${worker.id} ${status}`),
+      ended: (worker, model) => told.push(`ended ${worker.id} ${model}`),
+      failed: (phase, reason) => told.push(`failed ${phase} ${reason}`),
     },
     timeoutMs: 5000,
+    requestTimeoutMs: 60_000,
     fill: (bytes) => bytes.fill(0xff),
     wallNow: () => 0,
     clock: () => performance.now(),
@@ -84,6 +86,7 @@ function order(body: object | null = { messages: [] }, parts: Partial<PrefillOrd
     body: body === null ? null : scanObject(Buffer.from(JSON.stringify(body)), BODY_MEMBERS),
     mostBodyBytes: Number.POSITIVE_INFINITY,
     model: null,
+    modelLabel: 'm',
     requestId: 'r-1',
     prefill: makeWorker('http://p'),
     decode: makeWorker('http://d'),
@@ -115,7 +118,7 @@ describe('policies 4.4 sequential dispatch', () => {
       kv_transfer_params: { do_remote_decode: true, do_remote_prefill: false },
     });
     expect(body).toEqual({ model: 'm', stream: true, max_tokens: 9, kv_transfer_params: RETURNED });
-    expect(told).toEqual(['connector nixl', 'ended http://p 200']);
+    expect(told).toEqual(['connector nixl', 'ended http://p m']);
   });
 
   it('mooncake names the same transfer on both legs', async () => {
@@ -234,7 +237,7 @@ describe('policies 4.3 parallel dispatch', () => {
       code: 'prefill_request_failed',
       message: 'The prefill worker could not be reached',
     });
-    expect(told).toEqual(['ended http://p 0']);
+    expect(told).toEqual(['ended http://p m', 'failed before_decode connection']);
   });
 
   it.each<[string, PrefillOrder]>([
@@ -260,6 +263,15 @@ describe('a prefill that fails', () => {
     expect(await running(dispatch.start(order())).done).toBe(outcome);
   });
 
+  it('beside its decode is counted, since the client cannot be told', async () => {
+    facts = { order: 'parallel' };
+    answer(500);
+    const run = running(dispatch.start(order()));
+    expect((await run.handoff).kind).toBe('handoff');
+    expect(await run.done).toBe('failure');
+    expect(told).toEqual(['ended http://p m', 'failed beside_decode status']);
+  });
+
   it.each<[string, StubAnswer, number, string, string]>([
     ['an error', (_, r) => r.writeHead(500).end('{"error":{"message":"boom"}}'), 500, 'prefill_upstream_error', 'boom'],
     ['a refusal', (_, r) => r.writeHead(400).end('{"message":"bad n"}'), 400, 'prefill_upstream_error', 'bad n'],
@@ -269,7 +281,7 @@ describe('a prefill that fails', () => {
   ])('%s', async (_, how, status, code, message) => {
     answer(how);
     expect(await running(dispatch.start(order())).handoff).toEqual({ kind: 'failed', status, code, message });
-    expect(told.at(-1)).toMatch(/^ended http:\/\/p/);
+    expect(told.at(-1)).toBe(`failed before_decode ${code === 'prefill_upstream_error' ? 'status' : 'connection'}`);
   });
 
   it('never tells an address', async () => {

@@ -1,12 +1,13 @@
 /** `--pd-dispatch service`: this service sends the prefill itself (decisions 27, envoy 12). */
 import type { Handoff, PrefillDispatch, PrefillFailure, PrefillOrder, PrefillRun } from '../picker/prefill-dispatch.ts';
 import { type JsonScan, scanObject } from '../request/json-scanner.ts';
+import type { PrefillFailureReason, PrefillPhase } from '../telemetry/own-metrics.ts';
 import { type Outcome, outcomeOf } from '../workers/breaker.ts';
 import type { Worker } from '../workers/worker.ts';
 import { bootstrapBodies } from './bootstrap-bodies.ts';
 import { bodyTooLarge, prefillFailure, UNREACHABLE } from './failures.ts';
 import { KV_TRANSFER_PARAMS, MEMBERS } from './members.ts';
-import type { PrefillAnswer, PrefillClient, RunningCall } from './prefill-client.ts';
+import type { PrefillAnswer, PrefillCall, PrefillClient, RunningCall } from './prefill-client.ts';
 import { prefillHeaders } from './prefill-request.ts';
 import type { FindPrefillWorker, PrefillWorker } from './prefill-worker.ts';
 import { drawRoom, drawTransferId, type FillRandom } from './rooms.ts';
@@ -23,19 +24,23 @@ export interface PrefillObserver {
   /** A body could not get its bootstrap fields (`smg_pd_bootstrap_failures_total`). */
   noBootstrap(): void;
   /**
-   * A prefill is over, and was not cancelled.
+   * A prefill is over, and was not cancelled (`smg_pd_prefill_duration_seconds`).
    *
-   * @param status 0 when no answer came
+   * @param model that the request is for
    */
-  ended(worker: Worker, status: number, seconds: number): void;
+  ended(worker: Worker, model: string, seconds: number): void;
+  /** It failed (`smg_envoy_prefill_failures_total`). */
+  failed(phase: PrefillPhase, reason: PrefillFailureReason): void;
 }
 
 export interface ServiceDispatchOptions {
   readonly client: PrefillClient;
   readonly find: FindPrefillWorker;
   readonly observer: PrefillObserver;
-  /** Longest life of a prefill, in milliseconds. */
+  /** Longest wait of a request for its prefill, in milliseconds. */
   readonly timeoutMs: number;
+  /** Longest life of a prefill beside its decode, in milliseconds. Mostly it ends with its request. */
+  readonly requestTimeoutMs: number;
   readonly fill: FillRandom;
   /** Milliseconds since the epoch. */
   readonly wallNow: () => number;
@@ -70,9 +75,10 @@ export class ServiceDispatch implements PrefillDispatch {
     const { fill, wallNow, timeoutMs } = this.#options;
     const transferId = mode === 'mooncake' ? drawTransferId(fill, wallNow()) : '';
     const fields = { model, rank: order.prefill.rank, kvTransferParams: prefillParams(mode, transferId) };
-    const running = this.#send(order, worker, prefillBody(scan, endpoint, fields), () => {});
+    const body = prefillBody(scan, endpoint, fields);
+    const running = this.#send(order, worker, { body, timeoutMs, wantsAnswer: true }, nothing);
     const taken = running.answer.then((answer): Handoff | PrefillFailure => {
-      if (!isGood(answer)) return failureOf(answer);
+      if (!isGood(answer)) return this.#failed('before_decode', answer);
       const params = decodeParams(mode, transferId, worker, returnedParams(answer.body));
       const body = decodeBody(scan, { ...decodeFields, kvTransferParams: params });
       if (body !== null && body.length > order.mostBodyBytes) return this.#alone();
@@ -89,7 +95,7 @@ export class ServiceDispatch implements PrefillDispatch {
 
   /** Both legs at once: the decode leg may begin when the prefill worker is connected and gets the request. */
   #parallel(order: PrefillOrder, worker: PrefillWorker, scan: JsonScan | null): PrefillFailure | PrefillRun {
-    const { fill, timeoutMs } = this.#options;
+    const { fill, timeoutMs, requestTimeoutMs } = this.#options;
     if (scan === null) return this.#tooLarge();
     const { endpoint, model, prefill, decode } = order;
     const fields = {
@@ -102,13 +108,18 @@ export class ServiceDispatch implements PrefillDispatch {
     const bodies = bootstrapBodies(scan, endpoint, fields, () => drawRoom(fill));
     if (bodies.decode.length > order.mostBodyBytes) return this.#tooLarge();
     const ready = handoff(bodies.decode);
+    let begun = false;
     let give: (taken: Handoff | PrefillFailure) => void = nothing;
     const taken = new Promise<Handoff | PrefillFailure>((resolve) => {
       give = resolve;
     });
-    const running = this.#send(order, worker, bodies.prefill, () => give(ready));
+    const sending = { body: bodies.prefill, timeoutMs: requestTimeoutMs, wantsAnswer: false };
+    const running = this.#send(order, worker, sending, () => {
+      begun = true;
+      give(ready);
+    });
     const done = running.answer.then((answer) => {
-      give(isGood(answer) ? ready : failureOf(answer));
+      give(isGood(answer) ? ready : this.#failed(begun ? 'beside_decode' : 'before_decode', answer));
       return outcomeOfAnswer(answer);
     });
     return { timeoutMs, handoff: taken, done, cancel: () => running.cancel() };
@@ -119,19 +130,26 @@ export class ServiceDispatch implements PrefillDispatch {
     return bodyTooLarge();
   }
 
-  #send(order: PrefillOrder, worker: PrefillWorker, body: Buffer, onSent: () => void): RunningCall {
-    const { client, observer, timeoutMs, clock } = this.#options;
+  #failed(phase: PrefillPhase, answer: PrefillAnswer): PrefillFailure {
+    const reason = reasonOf(answer);
+    if (reason !== null) this.#options.observer.failed(phase, reason);
+    return failureOf(answer);
+  }
+
+  #send(order: PrefillOrder, worker: PrefillWorker, sending: Sending, onSent: () => void): RunningCall {
+    const { client, observer, clock } = this.#options;
     const startedAt = clock();
     const headers = prefillHeaders(order, worker);
-    const running = client.send({ origin: worker.origin, path: order.head.path, headers, body, timeoutMs }, onSent);
+    const running = client.send({ origin: worker.origin, path: order.head.path, headers, ...sending }, onSent);
     const answer = running.answer.then((given) => {
-      const status = given.kind === 'answer' ? given.status : 0;
-      if (given.kind !== 'cancelled') observer.ended(order.prefill, status, (clock() - startedAt) / 1000);
+      if (given.kind !== 'cancelled') observer.ended(order.prefill, order.modelLabel, (clock() - startedAt) / 1000);
       return given;
     });
     return { answer, cancel: running.cancel };
   }
 }
+
+type Sending = Pick<PrefillCall, 'body' | 'timeoutMs' | 'wantsAnswer'>;
 
 function handoff(body: Buffer | null): Handoff {
   return { kind: 'handoff', body, leftTo: null };
@@ -139,6 +157,20 @@ function handoff(body: Buffer | null): Handoff {
 
 function isGood(answer: PrefillAnswer): answer is PrefillAnswer & { kind: 'answer' } {
   return answer.kind === 'answer' && answer.status >= 200 && answer.status < 300;
+}
+
+/** Null for what is no failure of a prefill. */
+function reasonOf(answer: PrefillAnswer): PrefillFailureReason | null {
+  switch (answer.kind) {
+    case 'answer':
+      return 'status';
+    case 'failed':
+      return 'connection';
+    case 'timeout':
+      return 'timeout';
+    case 'cancelled':
+      return null;
+  }
 }
 
 /** Codes and statuses as the real SMG gives them; its texts show addresses, which clients may not see. */

@@ -284,6 +284,7 @@ export class Picker {
         body: whole,
         mostBodyBytes: this.#mostBodyBytes(facts),
         model: canonicalModel,
+        modelLabel: decision.model,
         requestId,
       },
       retry: this.#config.prefillRetry,

@@ -16,6 +16,8 @@ export interface PrefillOrder {
   readonly mostBodyBytes: number;
   /** Canonical model to write into both bodies; null where the client's word stands. */
   readonly model: string | null;
+  /** Canonical model id, `unknown` when the request names none. */
+  readonly modelLabel: string;
   /** Sent on as `x-request-id`. */
   readonly requestId: string;
   readonly prefill: Worker;

@@ -30,7 +30,7 @@ export interface OwnedPrefillDispatch {
 const CONNECT_TIMEOUT_MS = 5000;
 
 export async function createPrefillDispatch(
-  { pdDisaggregation, pdDispatch, pdPrefillTimeoutSecs }: Settings,
+  { pdDisaggregation, pdDispatch, pdPrefillTimeoutSecs, requestTimeoutSecs }: Settings,
   { registry, metrics, upstream, clock }: PrefillDispatchParts,
 ): Promise<OwnedPrefillDispatch> {
   const find = findIn(registry);
@@ -46,6 +46,7 @@ export async function createPrefillDispatch(
     find,
     observer,
     timeoutMs: pdPrefillTimeoutSecs * 1000,
+    requestTimeoutMs: requestTimeoutSecs * 1000,
     fill,
     wallNow: Date.now,
     clock,
@@ -57,7 +58,8 @@ function unowned(dispatch: PrefillDispatch): OwnedPrefillDispatch {
   return { dispatch, close: async () => {} };
 }
 
-function findIn(registry: Registry): FindPrefillWorker {
+/** What its spec and its engine tell of a prefill worker. */
+export function findIn(registry: Registry): FindPrefillWorker {
   return ({ id, address, rank, legFacts }) => {
     const spec = registry.instance(id)?.spec;
     if (spec === undefined || legFacts === null) return undefined;
@@ -89,8 +91,11 @@ function observerOf(metrics: Metrics): PrefillObserver {
     noBootstrap: () => {
       metrics.pdBootstrapFailures.cell().value += 1;
     },
-    ended: ({ legFacts, models }, _status, seconds) => {
-      metrics.pdPrefillDuration.cell('pd', models[0] ?? 'unknown', legFacts?.runtime ?? 'unknown').observe(seconds);
+    ended: ({ legFacts }, model, seconds) => {
+      metrics.pdPrefillDuration.cell('pd', model, legFacts?.runtime ?? 'unknown').observe(seconds);
+    },
+    failed: (phase, reason) => {
+      metrics.prefillFailures.cell(phase, reason).value += 1;
     },
   };
 }

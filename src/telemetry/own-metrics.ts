@@ -51,6 +51,13 @@ export const REFUSAL_CODES = [
 ] as const satisfies readonly HttpErrorCode[];
 export type RefusalCode = (typeof REFUSAL_CODES)[number];
 
+/** Whether the decode of a prefill that failed had begun. */
+export const PREFILL_PHASES = ['before_decode', 'beside_decode'] as const;
+export type PrefillPhase = (typeof PREFILL_PHASES)[number];
+/** How a prefill fails: its worker is not reached or breaks off, answers with an error, or takes too long. */
+export const PREFILL_FAILURES = ['connection', 'status', 'timeout'] as const;
+export type PrefillFailureReason = (typeof PREFILL_FAILURES)[number];
+
 /** Why a request went on without a pick: Envoy's fallback policy placed it (interface 10). */
 export const PASS_REASONS = ['not_settled', 'deadline', 'internal_error', 'protocol_error'] as const;
 export type PassReason = (typeof PASS_REASONS)[number];
@@ -143,6 +150,11 @@ export const OWN_METRICS = {
     'smg_envoy_body_edits_total',
     'Members that had to be written into the body of a request; not_whole where the whole of a JSON body was not at hand, or is larger than what Envoy keeps, before or after it; read_only with ext_authz, which changes no bodies.',
     [label('member', EDITED_MEMBERS), label('result', EDIT_RESULTS)],
+  ),
+  prefillFailures: counter(
+    'smg_envoy_prefill_failures_total',
+    'Prefills that this service sent and that failed, by how, and by whether their decode had begun: then the client hears of it from the decode worker at best.',
+    [label('phase', PREFILL_PHASES), label('reason', PREFILL_FAILURES)],
   ),
   refusals: counter('smg_envoy_immediate_answers_total', 'Requests answered by the service itself, by error code.', [
     label('code', REFUSAL_CODES),

@@ -64,7 +64,7 @@ export const DISAGGREGATION_SETTINGS = {
   pdPrefillTimeoutSecs: available({
     type: int({ min: 1, max: 3598, unit: 'secs' }),
     default: 58,
-    help: 'longest prefill that this service sends, in seconds; Envoy waits that long for its answer',
+    help: 'longest wait of a request for the prefill that this service sends; Envoy waits that long for its answer',
     ...PD,
   }),
   pdDispatch: available({
