@@ -14,7 +14,6 @@ export interface DiscoveryOptions {
   readonly workersFile: string | null;
   /** What is wrong with a worker of the workers file that is well declared, null when nothing is. */
   readonly refuse: (spec: WorkerSpec) => string | null;
-  readonly env: Readonly<Record<string, string | undefined>>;
   readonly lookUp?: LookUp;
 }
 
@@ -44,7 +43,7 @@ export class Discovery {
 
   /** Begins with the others: what was declared before has precedence. What speaks to Kubernetes is loaded only if needed. */
   async begin(): Promise<void> {
-    const { sink, kubernetes, workersFile, refuse, env } = this.#options;
+    const { sink, kubernetes, workersFile, refuse } = this.#options;
     const observer = this.#observer;
     if (workersFile !== null) {
       const pools = (named: Parameters<DnsSource['replace']>[1]): void => {
@@ -56,7 +55,7 @@ export class Discovery {
     if (kubernetes !== null) {
       const { rules, namespace } = kubernetes;
       const { KubernetesSource, podApiOf } = await import('./kubernetes/kubernetes-source.ts');
-      this.#others.push(new KubernetesSource({ rules, sink, observer, api: podApiOf(rules, namespace, env) }));
+      this.#others.push(new KubernetesSource({ rules, sink, observer, api: podApiOf(rules, namespace) }));
     }
   }
 

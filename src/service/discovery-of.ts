@@ -24,7 +24,6 @@ export function discoveryOf({ settings }: Loaded, { sink, observer, schemes }: D
       ? { rules: podRulesOf(settings), namespace: settings.serviceDiscoveryNamespace }
       : null,
     refuse: ({ url }) => rankProblem(url, settings.dpAware) ?? schemeProblem(url, schemes),
-    env: process.env,
   });
 }
 

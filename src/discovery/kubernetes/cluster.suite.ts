@@ -1,11 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DiscoveryLog } from '../../../test/support/discovery-log.ts';
-import type { TestCluster } from '../../../test/support/kube/cluster.ts';
+import { clusterOf, type TestCluster } from '../../../test/support/kube/cluster.ts';
 import { NAMESPACE } from '../../../test/support/kube/pod-log.ts';
 import { until } from '../../../test/support/until.ts';
 import { Registry } from '../../workers/registry.ts';
-import { HttpPodApi } from './http-pod-api.ts';
-import { kubeconfigAccess } from './kubeconfig.ts';
+import { KubePodApi } from './kube-pod-api.ts';
 import { KubernetesSource } from './kubernetes-source.ts';
 import { commonLabels, readSelector } from './selector.ts';
 
@@ -47,8 +46,8 @@ export function clusterSuite(name: string, start: () => Promise<TestCluster>): v
         rules: { roles: [{ workerType: 'regular', selector }], port: 8000, modelIdFrom: null, withNamespace: false },
         sink: registry,
         observer: log,
-        api: new HttpPodApi({
-          access: () => kubeconfigAccess(cluster.kubeconfig),
+        api: new KubePodApi({
+          cluster: () => clusterOf(cluster.kubeconfig),
           namespace: NAMESPACE,
           labelSelector: commonLabels([selector]),
           ...options,

@@ -1,8 +1,8 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { DiscoveryObserver, RunningSource, SourceHealth, WorkerSink } from '../source.ts';
 import { SourceState } from '../source-state.ts';
-import { findAccess } from './find-access.ts';
-import { HttpPodApi } from './http-pod-api.ts';
+import { findCluster } from './find-cluster.ts';
+import { KubePodApi } from './kube-pod-api.ts';
 import type { Pod } from './pod.ts';
 import type { PodApi } from './pod-api.ts';
 import { PodWatch } from './pod-watch.ts';
@@ -86,13 +86,9 @@ export class KubernetesSource implements RunningSource {
 }
 
 /** The pods of the cluster that the environment names. */
-export function podApiOf(
-  rules: PodRules,
-  namespace: string | null,
-  env: Readonly<Record<string, string | undefined>>,
-): PodApi {
+export function podApiOf(rules: PodRules, namespace: string | null): PodApi {
   const labelSelector = commonLabels(rules.roles.map(({ selector }) => selector));
-  return new HttpPodApi({ access: () => findAccess(env), namespace, labelSelector });
+  return new KubePodApi({ cluster: findCluster, namespace, labelSelector });
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -18,7 +18,7 @@ export interface Pod {
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** A pod as the API server writes it; null when it has no name or no uid. */
+/** A pod as the API server writes it, or as its client reads it; null when it has no name or no uid. */
 export function readPod(raw: unknown): Pod | null {
   const { metadata, spec, status } = jsonObject(raw);
   const { name, uid, namespace, labels, annotations, deletionTimestamp } = jsonObject(metadata);
@@ -31,7 +31,7 @@ export function readPod(raw: unknown): Pod | null {
     ip: textOf(podIP),
     phase: textOf(phase),
     ready: listOf(conditions).some(({ type, status: value }) => type === 'Ready' && value === 'True'),
-    terminating: typeof deletionTimestamp === 'string',
+    terminating: deletionTimestamp !== undefined && deletionTimestamp !== null,
     labels: textsOf(labels),
     annotations: textsOf(annotations),
     ports: namedPorts(spec),

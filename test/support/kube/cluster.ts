@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { KubeConfig } from '@kubernetes/client-node';
 import type { PodShape } from './pod-log.ts';
 import { StandIn, TOKEN } from './stand-in.ts';
 
@@ -90,6 +91,12 @@ export function writeKubeconfig(folder: string, port: number, ca: string, token:
   };
   writeFileSync(path, JSON.stringify(config));
   return path;
+}
+
+export function clusterOf(kubeconfig: string): KubeConfig {
+  const config = new KubeConfig();
+  config.loadFromFile(kubeconfig);
+  return config;
 }
 
 export interface StandInCluster extends TestCluster {

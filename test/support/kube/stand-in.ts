@@ -1,18 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { selfSigned } from '../../../src/sim/certificate.ts';
 import { type LogEvent, PodLog, type Selection } from './pod-log.ts';
 
 export const TOKEN = 'the-token-of-the-reader';
 
 /**
- * Stands in for an API server as far as pods go: TLS, bearer tokens, pages, watches in chunks of JSON lines, bookmarks,
+ * Stands in for an API server as far as pods go: TLS, bearer tokens and client certificates, pages, watches in chunks of JSON lines, bookmarks,
  * and both ways of saying that a version is gone. What it sends was compared with a kube-apiserver of Kubernetes 1.34.
  */
 export class StandIn {
   readonly log = new PodLog();
   readonly certificate = selfSigned({ names: ['127.0.0.1', 'localhost'], now: Date.now(), days: 1 });
+  /** Proves a user as the token does. */
+  readonly clientCertificate = selfSigned({ names: ['reader'], now: Date.now(), days: 1 });
+  /** The one that is good now. */
+  token = TOKEN;
   /** How a watch from a version that is gone is answered. */
   goneAs: 'status' | 'event' = 'event';
   /** Any question is answered with this status instead. */
@@ -23,7 +28,9 @@ export class StandIn {
   readonly #watches = new Set<ServerResponse>();
 
   constructor() {
-    this.#server = createServer({ cert: this.certificate.cert, key: this.certificate.key }, (request, response) =>
+    const { cert, key } = this.certificate;
+    const ca = this.clientCertificate.cert;
+    this.#server = createServer({ cert, key, ca, requestCert: true, rejectUnauthorized: false }, (request, response) =>
       this.#answer(request, response),
     );
   }
@@ -43,6 +50,10 @@ export class StandIn {
     for (const response of this.#watches) response.end();
   }
 
+  connections(): Promise<number> {
+    return new Promise((resolve) => this.#server.getConnections((_, count) => resolve(count)));
+  }
+
   /** Sends bytes on every watch as they are. */
   raw(text: string): void {
     for (const response of this.#watches) response.write(text);
@@ -57,11 +68,13 @@ export class StandIn {
     const url = new URL(request.url ?? '', 'https://x');
     const namespace = /^\/api\/v1\/(?:namespaces\/([^/]+)\/)?pods$/.exec(url.pathname);
     if (this.refuseWith !== null) return status(response, this.refuseWith, 'refused by the test');
-    if (request.headers.authorization !== `Bearer ${TOKEN}`) return status(response, 401, 'Unauthorized');
+    const proven = request.socket instanceof TLSSocket && request.socket.authorized;
+    if (!proven && request.headers.authorization !== `Bearer ${this.token}`)
+      return status(response, 401, 'Unauthorized');
     if (namespace === null) return status(response, 404, 'the server could not find the requested resource');
     const { searchParams } = url;
     const selection = { namespace: namespace[1] ?? null, labels: searchParams.get('labelSelector') ?? '' };
-    if (searchParams.get('watch') === '1') return this.#watch(response, searchParams, selection);
+    if (searchParams.get('watch') === 'true') return this.#watch(response, searchParams, selection);
     return this.#list(response, searchParams, selection);
   }
 
