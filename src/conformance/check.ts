@@ -1,7 +1,7 @@
+import type { Connection } from './connection.ts';
 import type { Fleet } from './fleet.ts';
 import type { LoadMinded } from './held-load.ts';
 import type { Outcome } from './outcome.ts';
-import type { PickerConnection } from './picker-connection.ts';
 import type { BodyMode, Plan } from './plan.ts';
 import type { Requests } from './requests.ts';
 
@@ -12,9 +12,9 @@ export interface Knowledge {
   /** Header whose value is a sticky key; null where the picker has none. */
   readonly stickyHeader: string | null;
   /** Opens a connection to the port of its health service, where that is another; else null. */
-  readonly health: (() => PickerConnection) | null;
+  readonly health: (() => Connection) | null;
   /** Opens a connection to a picker that sheds every request; null where there is none. */
-  readonly overloaded: (() => PickerConnection) | null;
+  readonly overloaded: (() => Connection) | null;
   /** Whether the picker runs with the gateways' test switch (endpoint-picker-protocol 9). */
   readonly testSelection: boolean;
 }
@@ -40,9 +40,9 @@ export interface Context {
   readonly knowledge: Knowledge;
   readonly load: Load;
   readonly requests: Requests;
-  readonly connection: PickerConnection;
+  readonly connection: Connection;
   /** A connection of its own, closed by who asked for it. */
-  connect(): PickerConnection;
+  connect(): Connection;
   play(plan: Plan): Promise<Outcome>;
   playAll(plans: readonly Plan[]): Promise<readonly Outcome[]>;
   /** Whether an ordinary POST is placed in that mode at all, tried once. */

@@ -1,9 +1,8 @@
 import { type ChannelCredentials, type ChannelOptions, Client, credentials, Metadata } from '@grpc/grpc-js';
 import { ProcessingRequest, ProcessingResponse } from '../gen/envoy/service/ext_proc/v3/external_processor.ts';
 import { HealthCheckRequest, HealthCheckResponse } from '../gen/grpc/health/v1/health.ts';
-import { Exchange } from './exchange.ts';
-import { Outcome } from './outcome.ts';
-import type { Plan } from './plan.ts';
+import { AppError, messageOf } from '../util/app-error.ts';
+import type { Connection, HealthAnswer } from './connection.ts';
 import { ProcessStream } from './process-stream.ts';
 
 const PROCESS = '/envoy.service.ext_proc.v3.ExternalProcessor/Process';
@@ -19,51 +18,36 @@ export interface ConnectionOptions {
   readonly authority: string | null;
 }
 
-/** A health answer: the gRPC status of the call, and the serving status when it is OK. */
-export interface HealthAnswer {
-  readonly code: number;
-  /** Value of `ServingStatus`, null without an answer. */
-  readonly serving: number | null;
-}
-
-/** One HTTP/2 connection to the picker, shared with nobody. */
-export class PickerConnection {
-  readonly options: ConnectionOptions;
+/** One HTTP/2 connection to a picker. */
+export class PickerConnection implements Connection {
+  readonly #options: ConnectionOptions;
   readonly #client: Client;
 
   constructor(options: ConnectionOptions) {
-    this.options = options;
+    this.#options = options;
     this.#client = new Client(options.address, credentialsOf(options), channelOptions(options));
   }
 
-  /** Rejects when the picker does not accept the connection in time. */
+  /** Rejects with `target_unreachable` when the picker does not accept the connection in time. */
   ready(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#client.waitForReady(Date.now() + this.options.timeoutMs, (error) => {
-        if (error === undefined || error === null) resolve();
-        else reject(error);
+      const { address, timeoutMs } = this.#options;
+      this.#client.waitForReady(Date.now() + timeoutMs, (cause) => {
+        if (cause === undefined || cause === null) resolve();
+        else reject(new AppError('target_unreachable', `${address}: ${messageOf(cause)}`, { cause }));
       });
     });
   }
 
-  /** Opens a stream, as Envoy does for one HTTP request. */
   open(): ProcessStream {
     const call = this.#client.makeBidiStreamRequest<ProcessingRequest, ProcessingResponse>(
       PROCESS,
       (message) => Buffer.from(ProcessingRequest.encode(message).finish()),
       (bytes) => ProcessingResponse.decode(bytes),
     );
-    return new ProcessStream(call, this.options.timeoutMs);
+    return new ProcessStream(call, this.#options.timeoutMs);
   }
 
-  /** Plays one HTTP request on a stream of its own. */
-  async play(plan: Plan): Promise<Outcome> {
-    const stream = this.open();
-    const silent = await new Exchange(stream, plan).run();
-    return new Outcome(plan, stream.entries, stream.end, silent);
-  }
-
-  /** One `grpc.health.v1.Health/Check`. */
   check(service: string): Promise<HealthAnswer> {
     return new Promise((resolve) => {
       this.#client.makeUnaryRequest<HealthCheckRequest, HealthCheckResponse>(
@@ -72,13 +56,12 @@ export class PickerConnection {
         (bytes) => HealthCheckResponse.decode(bytes),
         { service },
         new Metadata(),
-        { deadline: Date.now() + this.options.timeoutMs },
+        { deadline: Date.now() + this.#options.timeoutMs },
         (error, answer) => resolve({ code: error?.code ?? 0, serving: answer?.status ?? null }),
       );
     });
   }
 
-  /** First answer of `grpc.health.v1.Health/Watch`. */
   watch(service: string): Promise<HealthAnswer> {
     const call = this.#client.makeServerStreamRequest<HealthCheckRequest, HealthCheckResponse>(
       '/grpc.health.v1.Health/Watch',
@@ -86,7 +69,7 @@ export class PickerConnection {
       (bytes) => HealthCheckResponse.decode(bytes),
       { service },
       new Metadata(),
-      { deadline: Date.now() + this.options.timeoutMs },
+      { deadline: Date.now() + this.#options.timeoutMs },
     );
     return new Promise((resolve) => {
       call.on('data', (answer: HealthCheckResponse) => {

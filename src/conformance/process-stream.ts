@@ -1,8 +1,17 @@
-import type { ClientDuplexStream } from '@grpc/grpc-js';
 import type { ProcessingRequest, ProcessingResponse } from '../gen/envoy/service/ext_proc/v3/external_processor.ts';
 import type { Entry, StreamEnd } from './message.ts';
 
-export type ProcessCall = ClientDuplexStream<ProcessingRequest, ProcessingResponse>;
+/** What a stream needs of a call of `Process`: that part of the client stream of grpc-js. */
+export interface ProcessCall {
+  readonly writableNeedDrain: boolean;
+  /** False when there is no room for more; `drain` tells when there is again. */
+  write(message: ProcessingRequest): boolean;
+  end(): unknown;
+  cancel(): void;
+  on(event: 'data', hear: (message: ProcessingResponse) => void): unknown;
+  on(event: 'drain' | 'error', hear: () => void): unknown;
+  on(event: 'status', hear: (end: StreamEnd) => void): unknown;
+}
 
 /** One open stream to the picker, with everything that went over it. */
 export class ProcessStream {

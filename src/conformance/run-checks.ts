@@ -1,16 +1,16 @@
-import { AppError, messageOf } from '../util/app-error.ts';
 import type { Check, Context, Finding, Knowledge, Load } from './check.ts';
 import { Findings } from './check.ts';
+import { type Connection, play } from './connection.ts';
 import { discover, type Fleet } from './fleet.ts';
 import { type LoadMinded, tryLoad } from './held-load.ts';
 import type { Outcome } from './outcome.ts';
-import { type ConnectionOptions, PickerConnection } from './picker-connection.ts';
 import { type BodyMode, modeOf } from './plan.ts';
 import { type RequestOptions, Requests } from './requests.ts';
 import { tourPlans } from './tour.ts';
 
 export interface RunOptions {
-  readonly connection: ConnectionOptions;
+  /** Opens a connection to the picker. */
+  readonly connect: () => Connection;
   readonly requests: RequestOptions;
   /** Set apart from other runs: keys and ids of requests begin with it. */
   readonly name: string;
@@ -48,16 +48,16 @@ export interface CheckResult {
  * Runs the checks one after another on one picker.
  *
  * @param onResult told of each result as it comes
- * @returns rejects with `target_unreachable` when the picker does not accept the connection
+ * @returns rejects when the picker cannot be reached
  */
 export async function runChecks(
   checks: readonly Check[],
   options: RunOptions,
   onResult: (result: CheckResult) => void = () => {},
 ): Promise<readonly CheckResult[]> {
-  const connection = new PickerConnection(options.connection);
+  const connection = options.connect();
   try {
-    await reach(connection);
+    await connection.ready();
     const context = contextOf(connection, options);
     const results: CheckResult[] = [];
     for (const check of checks) {
@@ -71,14 +71,6 @@ export async function runChecks(
   }
 }
 
-async function reach(connection: PickerConnection): Promise<void> {
-  try {
-    await connection.ready();
-  } catch (error) {
-    throw new AppError('target_unreachable', `${connection.options.address}: ${messageOf(error)}`, { cause: error });
-  }
-}
-
 async function runCheck(check: Check, context: Context): Promise<CheckResult> {
   const findings = new Findings();
   const began = performance.now();
@@ -89,7 +81,7 @@ async function runCheck(check: Check, context: Context): Promise<CheckResult> {
   return { id, title, source, result, milliseconds: performance.now() - began, findings: findings.list };
 }
 
-function contextOf(connection: PickerConnection, options: RunOptions): Context {
+function contextOf(connection: Connection, options: RunOptions): Context {
   const requests = new Requests(options.requests, options.name);
   const placed = new Map<BodyMode, Promise<boolean>>();
   let fleet: Promise<Fleet> | null = null;
@@ -100,14 +92,14 @@ function contextOf(connection: PickerConnection, options: RunOptions): Context {
     load: options.load,
     requests,
     connection,
-    connect: () => new PickerConnection(options.connection),
-    play: (plan) => connection.play(plan),
-    playAll: (plans) => Promise.all(plans.map((plan) => connection.play(plan))),
+    connect: options.connect,
+    play: (plan) => play(connection, plan),
+    playAll: (plans) => Promise.all(plans.map((plan) => play(connection, plan))),
     places: (mode) => {
       const known = placed.get(mode);
       if (known !== undefined) return known;
       const plan = requests.plan('an ordinary request', { mode: modeOf(mode) });
-      const tried = connection.play(plan).then(({ first }) => first !== null);
+      const tried = play(connection, plan).then(({ first }) => first !== null);
       placed.set(mode, tried);
       return tried;
     },

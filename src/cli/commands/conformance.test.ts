@@ -20,6 +20,11 @@ describe('interface 2 conformance: exit codes', () => {
     [['--target', '127.0.0.1:9', '--resets', 'many'], 2, '--resets many: expected a whole number from 1'],
     [['--target', '127.0.0.1:9', '--body', '/no/such/file'], 2, '--body /no/such/file: '],
     [['--target', '127.0.0.1:9', '--overloaded-target', 'x'], 2, '--overloaded-target x: expected HOST:PORT'],
+    [
+      ['--target', '127.0.0.1:9', '--endpoints', '10.0.0.1:80,fd00::1:80'],
+      2,
+      '--endpoints fd00::1:80: expected ip:port',
+    ],
     [['--colour'], 2, '--colour'],
     [[], 2, '--target HOST:PORT is required'],
     [['--target', '127.0.0.1:9', '--timeout', '1'], 1, '127.0.0.1:9: '],

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Check } from '../../conformance/check.ts';
-import type { ConnectionOptions, PickerConnection } from '../../conformance/picker-connection.ts';
+import type { Connection } from '../../conformance/connection.ts';
+import { isEndpoint } from '../../conformance/endpoint.ts';
+import type { ConnectionOptions } from '../../conformance/picker-connection.ts';
 import type { RunOptions } from '../../conformance/run-checks.ts';
 import { AppError, messageOf } from '../../util/app-error.ts';
 import type { CliCommand, Shell } from '../command.ts';
@@ -37,7 +39,7 @@ export const conformanceCommand: CliCommand = {
       .option('--endpoints <ip:port...>', 'its ready endpoints (default: found by asking for picks)')
       .option('--sticky-header <name>', 'header whose value is a sticky key, if the picker has one')
       .option('--overloaded-target <host:port>', 'a picker that sheds every request, for 429')
-      .option('--health-target <host:port>', 'port of its health service (default: that of --target)')
+      .option('--health-target <host:port>', 'port of its health service, without TLS (default: that of --target)')
       .option('--model <id>', 'model to name in requests')
       .option('--path <path>', 'path of requests', '/v1/chat/completions')
       .option('--body <file>', 'JSON body of ordinary requests (default: chat requests, each different)')
@@ -63,27 +65,25 @@ async function conformance(options: Options, shell: Shell): Promise<number> {
     shell.out(renderTable(['ID', 'CHECK', 'SOURCE'], rows));
     return 0;
   }
-  const { PickerConnection: Connection } = await import('../../conformance/picker-connection.ts');
+  const { PickerConnection } = await import('../../conformance/picker-connection.ts');
   const { FULL_LOAD, runChecks } = await import('../../conformance/run-checks.ts');
   const { Report } = await import('../../conformance/report.ts');
   if (options.target === undefined) throw new AppError('invalid_usage', '--target HOST:PORT is required');
-  const connection = connectionTo(options.target, '--target', options);
-  const opener = (address: string | undefined, flag: string): (() => PickerConnection) | null => {
-    if (address === undefined) return null;
-    const to = connectionTo(address, flag, options);
-    return () => new Connection(to);
+  const opener = (address: string, flag: string, tls = tlsOf(options)): (() => Connection) => {
+    const to = connectionTo(address, flag, tls, options);
+    return () => new PickerConnection(to);
   };
-  const overloaded = opener(options.overloadedTarget, '--overloaded-target');
-  const health = opener(options.healthTarget, '--health-target');
+  const { overloadedTarget: overloaded, healthTarget: health } = options;
   const runOptions: RunOptions = {
-    connection,
+    connect: opener(options.target, '--target'),
     requests: { path: options.path, model: options.model ?? null, body: bodyOf(options.body) },
     name: `conformance-${Date.now().toString(36)}`,
     knowledge: {
-      endpoints: options.endpoints?.flatMap((list) => list.split(',')).filter((it) => it !== '') ?? null,
+      endpoints: options.endpoints === undefined ? null : endpointsOf(options.endpoints),
       stickyHeader: options.stickyHeader?.toLowerCase() ?? null,
-      overloaded,
-      health,
+      overloaded: overloaded === undefined ? null : opener(overloaded, '--overloaded-target'),
+      // Kubernetes probes without TLS, so that a health service with a port of its own has none.
+      health: health === undefined ? null : opener(health, '--health-target', null),
       testSelection: options.testEndpointSelection === true,
     },
     load: { ...FULL_LOAD, resets: wholeNumber('--resets', options.resets, 1_000_000) },
@@ -118,15 +118,32 @@ function idsOf(
   return new Set(ids);
 }
 
-function connectionTo(address: string, flag: string, options: Options): ConnectionOptions {
+function endpointsOf(lists: readonly string[]): readonly string[] {
+  const all = lists.flatMap((list) => list.split(',')).filter((it) => it !== '');
+  for (const it of all) {
+    if (!isEndpoint(it)) throw new AppError('invalid_usage', `--endpoints ${it}: expected ip:port or [ipv6]:port`);
+  }
+  return all;
+}
+
+function tlsOf({ tls, tlsCaPath }: Options): ConnectionOptions['tls'] {
+  const ca = tlsCaPath === undefined ? null : fileOf('--tls-ca-path', tlsCaPath);
+  return tls === true || ca !== null ? { ca } : null;
+}
+
+function connectionTo(
+  address: string,
+  flag: string,
+  tls: ConnectionOptions['tls'],
+  options: Options,
+): ConnectionOptions {
   if (!/^(unix:.+|.+:\d{1,5})$/.test(address)) {
     throw new AppError('invalid_usage', `${flag} ${address}: expected HOST:PORT or unix:PATH`);
   }
-  const ca = options.tlsCaPath === undefined ? null : fileOf('--tls-ca-path', options.tlsCaPath);
   return {
     address,
     timeoutMs: wholeNumber('--timeout', options.timeout, 3600) * 1000,
-    tls: options.tls === true || ca !== null ? { ca } : null,
+    tls,
     authority: options.authority ?? null,
   };
 }

@@ -1,4 +1,5 @@
 import type { Check, Findings } from '../check.ts';
+import { play } from '../connection.ts';
 import { NOBODY, SUBSET, SUBSET_NAMESPACE } from '../names.ts';
 import type { Outcome } from '../outcome.ts';
 import { FULL_DUPLEX, modeOf, type Plan } from '../plan.ts';
@@ -37,8 +38,8 @@ export const refusals: Check = {
           body: { pieces: [requests.chat()], end: 'trailers' },
         }),
       ];
-      for (const plan of shed) judge(findings, await overloaded.play(plan), 429);
-      const none = await overloaded.play(hinted('an empty subset at the overloaded picker', []));
+      for (const plan of shed) judge(findings, await play(overloaded, plan), 429);
+      const none = await play(overloaded, hinted('an empty subset at the overloaded picker', []));
       judge(findings, none, 503);
     } finally {
       overloaded.close();

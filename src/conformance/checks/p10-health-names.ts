@@ -1,5 +1,5 @@
 import type { Check } from '../check.ts';
-import type { HealthAnswer } from '../picker-connection.ts';
+import type { HealthAnswer } from '../connection.ts';
 
 const SERVING = 1;
 const SERVICE_UNKNOWN = 3;

@@ -1,4 +1,3 @@
-import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { HeaderValueOption } from '../../../src/gen/envoy/config/core/v3/base.ts';
 import type {
   CommonResponse,
@@ -23,12 +22,20 @@ const DESTINATION = 'x-gateway-destination-endpoint';
 const FORGEABLE = [DESTINATION, `${DESTINATION}-subset`, `${DESTINATION}-served`, `${DESTINATION}-fallback`];
 const UNREADY = '198.51.100.1:8000';
 
-type Call = ServerDuplexStream<ProcessingRequest, ProcessingResponse>;
+/** What a conversation needs of a stream: that part of the server stream of grpc-js. */
+export interface PickerCall {
+  write(answer: ProcessingResponse): unknown;
+  end(): unknown;
+  /** Ends the stream with a status. */
+  emit(event: 'error', status: { readonly code: number; readonly details: string }): unknown;
+  on(event: 'data', hear: (message: ProcessingRequest) => void): unknown;
+  on(event: 'end' | 'error' | 'cancelled', hear: () => void): unknown;
+}
 type Side = 'request' | 'response';
 
 /** One stream: one HTTP request, from its first message to its end. */
 export class Conversation {
-  readonly #call: Call;
+  readonly #call: PickerCall;
   readonly #fleet: Fleet;
   readonly #options: ReferencePickerOptions;
   readonly #fault: Fault | null;
@@ -47,7 +54,7 @@ export class Conversation {
   #answered = false;
   #over = false;
 
-  constructor(call: Call, fleet: Fleet, options: ReferencePickerOptions) {
+  constructor(call: PickerCall, fleet: Fleet, options: ReferencePickerOptions) {
     this.#call = call;
     this.#fleet = fleet;
     this.#options = options;
