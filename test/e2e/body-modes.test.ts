@@ -3,10 +3,11 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse, stringify } from 'yaml';
+import { stringify } from 'yaml';
 import { startGrpcSim } from '../../src/sim/grpc-worker.ts';
 import { chatBody, pieces, sha256 } from '../support/bodies.ts';
 import { BY_CHANCE, MODE_NAMES, MODES, type ModeName, ROWS, type RowName } from '../support/body-modes.ts';
+import { type EditableEnvoy, type EnvoyChange, processBy, withListeners } from '../support/edit-envoy.ts';
 import { grpcClient } from '../support/grpc-client.ts';
 import { EARLY_HINTS, FAIL_ONCE, reflectingWorker } from '../support/reflecting-worker.ts';
 import { ServiceProcess } from '../support/service-process.ts';
@@ -273,30 +274,26 @@ describe.skipIf(noEnvoy())('envoy 4 what each processing mode can decide', () =>
 /** Our own configuration with a listener for each mode. */
 async function listeners(grpcPort: number): Promise<{ yaml: string; urls: Readonly<Record<ModeName, string>> }> {
   const first = await freePort('127.0.0.1', MODE_NAMES.length);
-  const config = parse(
-    await envoyConfig([...FLAGS, '--grpc-port', String(grpcPort), '--listen', `127.0.0.1:${first}`]),
-  );
-  const { static_resources: resources } = config;
-  const text = JSON.stringify(resources.listeners[0]);
-  const urls: Partial<Record<ModeName, string>> = {};
-  resources.listeners = MODE_NAMES.map((mode, at) => {
-    const listener = JSON.parse(text);
-    listener.name = mode;
-    listener.address.socket_address.port_value = first + at;
-    urls[mode] = `http://127.0.0.1:${first + at}`;
-    const manager = listener.filter_chains[0].filters[0].typed_config;
-    // What hangs is over soon.
-    manager.stream_idle_timeout = '1s';
-    for (const { route } of manager.route_config.virtual_hosts[0].routes) route.idle_timeout = '1s';
-    const { typed_config: filter } = manager.http_filters[0];
-    const { processing, override } = MODES[mode];
-    filter.processing_mode = processing;
-    delete filter.allowed_override_modes;
-    filter.allow_mode_override = override;
-    if (override) filter.allowed_override_modes = [{ ...processing, request_body_mode: 'BUFFERED_PARTIAL' }];
-    return listener;
-  });
-  return { yaml: stringify(config, { aliasDuplicateObjects: false }), urls: urls as Record<ModeName, string> };
+  const changes: Partial<Record<ModeName, EnvoyChange>> = {};
+  for (const name of MODE_NAMES) {
+    const { processing, override } = MODES[name];
+    const process = processBy(processing, override);
+    changes[name] = (envoy) => {
+      process(envoy);
+      endSoon(envoy);
+    };
+  }
+  const yaml = await envoyConfig([...FLAGS, '--grpc-port', String(grpcPort), '--listen', `127.0.0.1:${first}`]);
+  return withListeners(yaml, first, changes as Record<ModeName, EnvoyChange>);
+}
+
+/** What hangs is over soon. */
+function endSoon({ manager }: EditableEnvoy): void {
+  manager['stream_idle_timeout'] = '1s';
+  const { virtual_hosts } = manager['route_config'] as {
+    virtual_hosts: { routes: { route: Record<string, unknown> }[] }[];
+  };
+  for (const { route } of virtual_hosts[0]?.routes ?? []) route['idle_timeout'] = '1s';
 }
 
 function answerOf(response: IncomingMessage): Answer {

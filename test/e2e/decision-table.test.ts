@@ -2,7 +2,8 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sim, startSim } from '../../src/sim/start-sim.ts';
 import { chatBody, MODEL, pieces } from '../support/bodies.ts';
-import { editEnvoy } from '../support/edit-envoy.ts';
+import { MODES as MODES_OF_ENVOY } from '../support/body-modes.ts';
+import { editEnvoy, processBy } from '../support/edit-envoy.ts';
 import { joinedEnvoy } from '../support/joined-envoy.ts';
 import {
   type Answer,
@@ -320,11 +321,7 @@ async function configOf(mode: Mode, flags: readonly string[]): Promise<string> {
     case 'ext_proc':
       return envoyConfig(flags);
     case 'BUFFERED':
-      return editEnvoy(await envoyConfig(flags), ({ extProc }) => {
-        extProc['processing_mode'] = { ...(extProc['processing_mode'] as object), request_body_mode: 'BUFFERED' };
-        extProc['allow_mode_override'] = false;
-        delete extProc['allowed_override_modes'];
-      });
+      return editEnvoy(await envoyConfig(flags), processBy(MODES_OF_ENVOY.buffered.processing, false));
     case 'FULL_DUPLEX_STREAMED':
       return envoyConfig([...flags, '--mode', 'ext-proc-full-duplex']);
     case 'ext_authz':

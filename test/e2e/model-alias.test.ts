@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pieces, sha256 } from '../support/bodies.ts';
-import { editEnvoy } from '../support/edit-envoy.ts';
+import { MODES } from '../support/body-modes.ts';
+import { editEnvoy, processBy } from '../support/edit-envoy.ts';
 import {
   type Answer,
   ask,
@@ -155,13 +156,8 @@ describe.skipIf(noEnvoy())('a body over --envoy-body-limit', () => {
     const stack = await startStack({ sim: { count: 1, digest: true, models: [CANONICAL] }, flags });
     const ports = ['--grpc-port', String(stack.service.grpcPort), '--listen', `127.0.0.1:${await freePort()}`];
     const admin = ['--admin-listen', `127.0.0.1:${await freePort()}`];
-    const yaml = editEnvoy(await envoyConfig([...flags, ...ports, ...admin]), ({ extProc }) => {
-      const mode = { request_header_mode: 'SEND', response_header_mode: 'SKIP', response_body_mode: 'NONE' };
-      const duplex = { request_body_mode: 'FULL_DUPLEX_STREAMED', request_trailer_mode: 'SEND' };
-      extProc['processing_mode'] = { ...mode, ...duplex };
-      delete extProc['allow_mode_override'];
-      delete extProc['allowed_override_modes'];
-    });
+    const change = processBy(MODES.duplex.processing, false);
+    const yaml = editEnvoy(await envoyConfig([...flags, ...ports, ...admin]), change);
     const envoy = await startEnvoy(yaml);
     try {
       await until(async () => (await ask(envoy.url, { path: '/v1/models' })).status === 200, 'workers are known');

@@ -1,102 +1,88 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { chatBody, pieces, sha256 } from '../support/bodies.ts';
-import { type EditableEnvoy, editEnvoy } from '../support/edit-envoy.ts';
-import { type Answer, ask, freePort, startEnvoy, until } from '../support/services.ts';
+import { MODES, type Mode } from '../support/body-modes.ts';
+import { type EnvoyChange, processBy, withListeners } from '../support/edit-envoy.ts';
+import { type Answer, ask, type EnvoyHandle, freePort, startEnvoy, until } from '../support/services.ts';
 import { envoyConfig, type Stack } from '../support/stack.ts';
-import { expectWholeBodies } from './whole-bodies.ts';
+import { expectWholeBodies, SIZES } from './whole-bodies.ts';
 
 const CHAT = '/v1/chat/completions';
-/** Around the size of an answered piece in full duplex, and of Envoy's own buffers. */
-const SIZES = [0, 1, 62_000, 62_001, 64 * 1024, 1024 * 1024];
-
-const NONE = {
-  request_header_mode: 'SEND',
-  response_header_mode: 'SKIP',
-  request_body_mode: 'NONE',
-  response_body_mode: 'NONE',
-  request_trailer_mode: 'SKIP',
-  response_trailer_mode: 'SKIP',
-};
-
-interface Mode {
+interface Way {
   readonly name: string;
   /** What makes a conversation stick there. */
   readonly sticksBy: 'rid' | 'header' | 'nothing';
-  /** Status of a request of 50 MiB, where bodies of all sizes are compared; null where another mode stands for it. */
+  /** Status of a request of 50 MiB, where bodies of all sizes are compared; null where another way stands for it. */
   readonly bodies: 200 | 413 | null;
-  readonly change: (envoy: EditableEnvoy) => void;
+  readonly change: EnvoyChange;
 }
 
-function mode(
-  name: string,
-  sticksBy: Mode['sticksBy'],
-  bodies: Mode['bodies'],
-  processing: Partial<typeof NONE>,
-  more: object = {},
-): Mode {
-  const change = ({ extProc }: EditableEnvoy): void => {
-    const written = { ...NONE, ...processing };
-    const allowed = [{ ...written, request_body_mode: 'BUFFERED_PARTIAL', response_body_mode: 'NONE' }];
-    Object.assign(extProc, { processing_mode: written, allowed_override_modes: allowed, ...more });
-    if (Object.values(processing).includes('FULL_DUPLEX_STREAMED')) {
-      delete extProc['allow_mode_override'];
-      delete extProc['allowed_override_modes'];
-    }
+function way(name: string, mode: Mode, sticksBy: Way['sticksBy'], bodies: Way['bodies'], more: object = {}): Way {
+  const process = processBy(mode.processing, mode.override);
+  const change: EnvoyChange = (envoy) => {
+    process(envoy);
+    Object.assign(envoy.extProc, more);
   };
   return { name, sticksBy, bodies, change };
 }
 
-const DUPLEX = 'FULL_DUPLEX_STREAMED';
-const HEAD_AS_ATTRIBUTES = ['request.path', 'request.method', "request.headers['content-type']"];
+const NONE = MODES.override.processing;
+const asking = (processing: Partial<Mode['processing']>): Mode => ({
+  title: '',
+  processing: { ...NONE, ...processing },
+  override: true,
+});
+// Without a header message Envoy has chosen the worker before the body gets here.
+const HEADLESS = {
+  ...MODES.buffered,
+  processing: { ...MODES.buffered.processing, request_header_mode: 'SKIP' },
+};
+const HEAD_AS_ATTRIBUTES = {
+  allow_content_length_header: true,
+  request_attributes: ['request.path', 'request.method', "request.headers['content-type']"],
+};
 
-const MODES: readonly Mode[] = [
-  mode('NONE, override to BUFFERED_PARTIAL', 'rid', 200, {}),
-  mode('BUFFERED', 'rid', 413, { request_body_mode: 'BUFFERED' }),
-  mode('BUFFERED_PARTIAL', 'rid', 200, { request_body_mode: 'BUFFERED_PARTIAL' }),
-  mode('STREAMED', 'header', 200, { request_body_mode: 'STREAMED' }),
-  mode('FULL_DUPLEX_STREAMED requests', 'rid', null, { request_body_mode: DUPLEX, request_trailer_mode: 'SEND' }),
-  mode('FULL_DUPLEX_STREAMED both ways', 'rid', 200, {
-    response_header_mode: 'SEND',
-    request_body_mode: DUPLEX,
-    response_body_mode: DUPLEX,
-    request_trailer_mode: 'SEND',
-    response_trailer_mode: 'SEND',
-  }),
-  // Without a header message Envoy has chosen the worker before the body gets here.
-  mode(
-    'request headers SKIP, BUFFERED',
-    'nothing',
+const WAYS: readonly Way[] = [
+  way('NONE, override to BUFFERED_PARTIAL', MODES.override, 'rid', 200),
+  way('BUFFERED', MODES.buffered, 'rid', 413),
+  way('BUFFERED_PARTIAL', MODES.partial, 'rid', 200),
+  way('STREAMED', MODES.streamed, 'header', 200),
+  way('FULL_DUPLEX_STREAMED requests', MODES.duplex, 'rid', null),
+  way('FULL_DUPLEX_STREAMED both ways', MODES.both, 'rid', 200),
+  way('request headers SKIP, BUFFERED', HEADLESS, 'nothing', null, HEAD_AS_ATTRIBUTES),
+  way('response headers SEND', asking({ response_header_mode: 'SEND' }), 'rid', null),
+  way('trailers SEND', asking({ request_trailer_mode: 'SEND', response_trailer_mode: 'SEND' }), 'rid', null),
+  way(
+    'response bodies STREAMED',
+    asking({ response_header_mode: 'SEND', response_body_mode: 'STREAMED' }),
+    'rid',
     null,
-    { request_header_mode: 'SKIP', request_body_mode: 'BUFFERED' },
-    { allow_content_length_header: true, request_attributes: HEAD_AS_ATTRIBUTES },
   ),
-  mode('response headers SEND', 'rid', null, { response_header_mode: 'SEND' }),
-  mode('trailers SEND', 'rid', null, { request_trailer_mode: 'SEND', response_trailer_mode: 'SEND' }),
-  mode('response bodies STREAMED', 'rid', null, { response_header_mode: 'SEND', response_body_mode: 'STREAMED' }),
-  mode('observability', 'nothing', null, {}, { observability_mode: true }),
+  way('observability', MODES.override, 'nothing', null, { observability_mode: true }),
 ];
 
 /** Every processing mode that an operator can write into Envoy (envoy 4): served, whole, and sticky where it can be. */
 export function processingModes(flags: readonly string[], stackOf: () => Stack): void {
-  describe.each(MODES)('$name', ({ name, sticksBy, bodies, change }) => {
-    it(`serves every body whole; a conversation sticks by ${sticksBy}`, async () => {
-      const stack = stackOf();
-      const ports = ['--grpc-port', String(stack.service.grpcPort), '--listen', `127.0.0.1:${await freePort()}`];
-      const admin = ['--admin-listen', `127.0.0.1:${await freePort()}`];
-      const yaml = editEnvoy(await envoyConfig([...flags, ...ports, ...admin]), change);
-      const envoy = await startEnvoy(yaml);
-      try {
-        await until(async () => (await ask(envoy.url, { path: '/v1/models' })).status === 200, 'workers are known');
-        await expectWhole(envoy.url, sticksBy, name);
-        if (bodies !== null) await expectWholeBodies(envoy.url, bodies);
-        expect(envoy.output).not.toMatch(/critical|assert|envoy bug/i);
-      } finally {
-        await envoy.stop();
-      }
-    });
+  let envoy: EnvoyHandle;
+  let urls: Readonly<Record<string, string>>;
+  beforeAll(async () => {
+    const first = await freePort('127.0.0.1', WAYS.length);
+    const ports = ['--grpc-port', String(stackOf().service.grpcPort), '--listen', `127.0.0.1:${first}`];
+    const changes = Object.fromEntries(WAYS.map(({ name, change }) => [name, change]));
+    const config = withListeners(await envoyConfig([...flags, ...ports]), first, changes);
+    urls = config.urls;
+    envoy = await startEnvoy(config.yaml);
+    await until(async () => (await ask(envoy.url, { path: '/v1/models' })).status === 200, 'workers are known');
+  });
+  afterAll(() => envoy?.stop());
+
+  it.each(WAYS)('$name serves every body whole; a conversation sticks by $sticksBy', async (way) => {
+    const url = urls[way.name] ?? '';
+    await expectWhole(url, way.sticksBy, way.name);
+    if (way.bodies !== null) await expectWholeBodies(url, way.bodies);
+    expect(envoy.output).not.toMatch(/critical|assert|envoy bug/i);
   });
 
-  async function expectWhole(url: string, sticksBy: Mode['sticksBy'], name: string): Promise<void> {
+  async function expectWhole(url: string, sticksBy: Way['sticksBy'], name: string): Promise<void> {
     for (const size of SIZES) {
       for (const chunked of [false, true]) {
         const turns = [1, 2, 3].map((turn) => ({

@@ -5,7 +5,7 @@ import { type Answer, ask, http2Client, type Outgoing } from '../support/service
 const PATH = '/v1/chat/completions';
 const MEBIBYTE = 1024 * 1024;
 /** Around the size of an answered piece in full duplex, and of Envoy's own buffers. */
-const SIZES = [0, 1, 62_000, 62_001, 64 * 1024, MEBIBYTE];
+export const SIZES = [0, 1, 62_000, 62_001, 64 * 1024, MEBIBYTE];
 const TRAILERS = { 'x-sum': '7' };
 
 interface Body {
