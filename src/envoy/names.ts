@@ -62,7 +62,7 @@ export const ENVOY_MARK_PERIODIC = 'periodic=';
 /** Seconds between two access-log entries of a request that still runs (envoy 9.4). */
 export const PERIODIC_LOG_SECS = 10;
 
-/** Request header that takes the route without retries. */
+/** Request header by which the service, and nobody else, takes the route without retries. */
 export const SEND_ONCE_HEADER = 'x-smg-send-once';
 
 export const STAMP_HEADER = 'x-smg-routed-worker-id';

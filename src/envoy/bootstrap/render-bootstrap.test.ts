@@ -199,6 +199,8 @@ describe('envoy 2.2 the recommended configuration', () => {
     ]);
     const strip = manager.early_header_mutation_extensions[0].typed_config.mutations;
     expect(strip).toContainEqual({ remove: 'x-gateway-destination-endpoint' });
+    // It chooses a route.
+    expect(strip).toContainEqual({ remove: 'x-smg-send-once' });
     expect(strip).not.toContainEqual({ remove: 'x-smg-target-worker' });
   });
 

@@ -22,12 +22,12 @@ export const RETRIED_STATUSES = [408, 429, 500, 502, 503, 504];
 /** Longest silence on a connection: a long prefill sends nothing for minutes. */
 export const IDLE_TIMEOUT = '900s';
 
-/** Request headers that name a worker: no client's copy gets past the listener. */
+/** Request headers that name a worker, or say how the request is sent to it: no client's copy gets past the listener. */
 export function carrierHeaders(options: BootstrapOptions): readonly string[] {
   const { destinationHeader } = options;
   const names: string[] = [...CARRIER_HEADERS];
   if (destinationHeader !== null && !names.includes(destinationHeader)) names.push(destinationHeader);
-  if (options.mode === 'ext-authz') names.push(STRICT_HEADER);
+  names.push(options.mode === 'ext-authz' ? STRICT_HEADER : SEND_ONCE_HEADER);
   return names;
 }
 
