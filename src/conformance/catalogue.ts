@@ -8,6 +8,7 @@ import { noForeignEndpoint } from './checks/e12-no-foreign-endpoint.ts';
 import { largeMessage } from './checks/e13-large-message.ts';
 import { manyStreams } from './checks/e14-many-streams.ts';
 import { resets } from './checks/e15-resets.ts';
+import { eventStream } from './checks/e16-event-stream.ts';
 import { testSelection } from './checks/g01-test-selection.ts';
 import { headerAndMetadata } from './checks/p01-header-and-metadata.ts';
 import { subsetSpellings } from './checks/p02-subset-spellings.ts';
@@ -47,5 +48,6 @@ export const CHECKS: readonly Check[] = [
   largeMessage,
   manyStreams,
   resets,
+  eventStream,
   testSelection,
 ];

@@ -4,16 +4,19 @@ import type {
   ProcessingResponse,
 } from '../gen/envoy/service/ext_proc/v3/external_processor.ts';
 import { canonical } from './endpoint.ts';
-import { type Entry, member, type Received, type StreamEnd } from './message.ts';
+import { type AnswerKind, type Entry, member, type Received, type StreamEnd } from './message.ts';
 import { DESTINATION, LB_NAMESPACE } from './names.ts';
 import type { Header, Plan } from './plan.ts';
 
-/** What the picker said on a destination, as it said it; null for "not at all". */
+/** What the picker said on a destination in time, as it said it; null for "not at all". */
 export interface Destination {
   readonly header: string | null;
   /** Not a string when the picker wrote another type. */
   readonly metadata: unknown;
 }
+
+/** Wire value of the mode. */
+const STREAMED = 1;
 
 export interface Refusal {
   readonly status: number;
@@ -56,14 +59,14 @@ export class Outcome {
   }
 
   get destination(): Destination {
-    let metadata: unknown = null;
-    for (const { message } of this.answers) {
-      metadata = member(member(message.dynamicMetadata, LB_NAMESPACE), DESTINATION) ?? metadata;
-    }
-    const header = mutationsOf(this.answers, 'request')
-      .flatMap((mutation) => mutation.setHeaders ?? [])
-      .findLast((option) => option.header?.key?.toLowerCase() === DESTINATION)?.header;
-    return { header: header === undefined ? null : headerText(header), metadata };
+    return destinationIn(this.answers.filter(({ kind }) => kind === 'requestHeaders' || this.#comesInTime(kind)));
+  }
+
+  /** In the other modes the request is on its way once its headers are answered (envoy 4.1). */
+  #comesInTime(kind: AnswerKind | null): boolean {
+    const { request } = this.plan.mode;
+    if (kind !== 'requestBody' || request === 'streamed' || request === 'full_duplex') return false;
+    return !this.answers.some(({ message }) => message.modeOverride?.requestBodyMode === STREAMED);
   }
 
   /** The destination list as it is spelled; empty when there is none. Where header and metadata differ, the metadata. */
@@ -116,10 +119,27 @@ export class Outcome {
       return `the stream ended with gRPC status ${end.code} (${end.details || 'no details'})`;
     }
     if (this.first !== null) return `pick ${this.picks.join(',')}`;
+    const late = this.answers.find((answer) => saysSomething(destinationIn([answer])));
+    if (late !== undefined) return `a pick that comes too late, with ${late.kind ?? 'an empty message'}`;
     const kinds = this.answers.map(({ kind }) => kind ?? 'empty').join(', ');
     if (this.silent) return kinds === '' ? 'no answer in time' : `no pick in time, only ${kinds}`;
     return kinds === '' ? 'the stream ended without an answer' : `no pick; answers: ${kinds}`;
   }
+}
+
+function destinationIn(answers: readonly Received[]): Destination {
+  let metadata: unknown = null;
+  for (const { message } of answers) {
+    metadata = member(member(message.dynamicMetadata, LB_NAMESPACE), DESTINATION) ?? metadata;
+  }
+  const header = mutationsOf(answers, 'request')
+    .flatMap((mutation) => mutation.setHeaders ?? [])
+    .findLast((option) => option.header?.key?.toLowerCase() === DESTINATION)?.header;
+  return { header: header === undefined ? null : headerText(header), metadata };
+}
+
+function saysSomething({ header, metadata }: Destination): boolean {
+  return header !== null || metadata !== null;
 }
 
 /** Text of a header value by either reader; only `raw_value` counts for Envoy (check E3). */

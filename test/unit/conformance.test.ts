@@ -37,6 +37,7 @@ const FOUND_BY: Readonly<Record<Fault, readonly string[]>> = {
   'no destination header': ['P1'],
   'no destination metadata': ['P1'],
   'header and metadata differ': ['P1'],
+  'metadata after the headers': ['P1'],
   'subset compared by address only': ['P2'],
   'subset as string taken for absent': ['P2'],
   'subset of a wrong type taken for absent': ['P2'],
@@ -52,6 +53,7 @@ const FOUND_BY: Readonly<Record<Fault, readonly string[]>> = {
   'response pieces swapped': ['P5'],
   'other pick in BUFFERED_PARTIAL': ['P6'],
   'other pick in STREAMED': ['P6'],
+  'pick by the body in STREAMED': ['P6'],
   'request trailers unanswered': ['P7'],
   'response trailers unanswered': ['P7'],
   'forged subset header stays': ['P8'],
@@ -91,6 +93,7 @@ const FOUND_BY: Readonly<Record<Fault, readonly string[]>> = {
   'selection header without the switch': ['E12'],
   'small receive limit': ['E13'],
   'few streams at once': ['E14'],
+  'response held until its end': ['E16'],
   'selection header not read': ['G1'],
   'served endpoint not shown': ['G1'],
 };

@@ -1,5 +1,6 @@
 import type { Check } from '../check.ts';
 import { isEndpoint } from '../endpoint.ts';
+import { SUBSET, SUBSET_NAMESPACE } from '../names.ts';
 
 /** E11: an entry that Envoy cannot read is skipped without a word. */
 export const destinationSyntax: Check = {
@@ -8,13 +9,18 @@ export const destinationSyntax: Check = {
   source: 'Endpoint Picker Protocol: destination; Envoy override_host',
   async run({ requests, playAll, fleet }, findings) {
     const { endpoints } = await fleet();
-    const outcomes = await playAll(Array.from({ length: 16 }, () => requests.plan('an ordinary request')));
-    const lists = [...new Set(outcomes.flatMap(({ named }) => named))];
-    if (lists.length === 0) {
+    const ordinary = Array.from({ length: 16 }, () => requests.plan('an ordinary request'));
+    // So that one which is seldom picked shows its spelling, too.
+    const each = endpoints.map((it) =>
+      requests.plan(`a subset of ${it}`, { metadata: { [SUBSET_NAMESPACE]: { [SUBSET]: [it] } } }),
+    );
+    const outcomes = await playAll([...ordinary, ...each]);
+    const lists = new Set(outcomes.flatMap(({ named }) => named));
+    if (lists.size === 0) {
       findings.unjudged('an ordinary request', 'the picker names no endpoint');
       return;
     }
-    for (const entry of new Set([...lists, ...endpoints])) {
+    for (const entry of lists) {
       findings.expect(isEndpoint(entry), `destination ${entry}`, 'ip:port, [ipv6]:port', entry);
     }
   },

@@ -8,6 +8,7 @@ import type {
   ProcessingRequest,
   ProcessingResponse,
 } from '../../../src/gen/envoy/service/ext_proc/v3/external_processor.ts';
+import { BodyEcho } from './body-echo.ts';
 import type { Fault } from './fault.ts';
 import type { Fleet } from './fleet.ts';
 import { ANYBODY, type Hint, hintIn } from './hint.ts';
@@ -17,7 +18,6 @@ const STREAMED = 1;
 const BUFFERED = 2;
 const PARTIAL = 3;
 const FULL_DUPLEX = 4;
-const PIECE = 62_000;
 const DESTINATION = 'x-gateway-destination-endpoint';
 const FORGEABLE = [DESTINATION, `${DESTINATION}-subset`, `${DESTINATION}-served`, `${DESTINATION}-fallback`];
 const UNREADY = '198.51.100.1:8000';
@@ -31,8 +31,6 @@ export interface PickerCall {
   on(event: 'data', hear: (message: ProcessingRequest) => void): unknown;
   on(event: 'end' | 'error' | 'cancelled', hear: () => void): unknown;
 }
-type Side = 'request' | 'response';
-
 /** One stream: one HTTP request, from its first message to its end. */
 export class Conversation {
   readonly #call: PickerCall;
@@ -46,9 +44,8 @@ export class Conversation {
   #hint: Hint | null = null;
   #held: Buffer[] | null = null;
   #awaitsBody = false;
-  readonly #bodyEnded = { request: false, response: false };
+  readonly #bodies: BodyEcho;
   #requestComplete = false;
-  #swapped: Buffer | null = null;
   #running: string | null = null;
   #preferred: string | null = null;
   #answered = false;
@@ -59,6 +56,7 @@ export class Conversation {
     this.#fleet = fleet;
     this.#options = options;
     this.#fault = options.fault ?? null;
+    this.#bodies = new BodyEcho(this.#fault, (answer) => this.#send(answer));
     call.on('data', (message: ProcessingRequest) => this.#take(message));
     call.on('end', () => this.#end());
     call.on('error', () => this.#release());
@@ -92,18 +90,24 @@ export class Conversation {
         break;
       case 'responseHeaders':
         if (first && this.#is('nothing for a stream without a request')) return;
-        if (!this.#requestComplete && this.#hasBody && this.#is('early response unanswered')) return;
+        if (this.#awaitsMore && this.#is('early response unanswered')) return;
         this.#responseHeaders(message);
         break;
       case 'responseBody':
-        if (this.#mode.response === FULL_DUPLEX) this.#echo('response', request.value);
+        if (this.#mode.response === FULL_DUPLEX) this.#bodies.pass('response', request.value);
         else this.#send({ response: { $case: 'responseBody', value: {} } });
         break;
       case 'responseTrailers':
+        this.#bodies.end('response');
         if (!first && this.#is('response trailers unanswered')) return;
         this.#send({ response: { $case: 'responseTrailers', value: {} } });
         break;
     }
+  }
+
+  /** The request goes on, and is shown to its end. */
+  get #awaitsMore(): boolean {
+    return this.#mode.request === FULL_DUPLEX && this.#hasBody && !this.#requestComplete;
   }
 
   #requestHeaders({ headers, endOfStream = false }: HttpHeaders): void {
@@ -127,7 +131,8 @@ export class Conversation {
       return;
     }
     const asks = this.#is('override to BUFFERED') && this.#mode.request === 0;
-    if (!settled && (asks || this.#mode.request === BUFFERED || this.#mode.request === PARTIAL)) {
+    const late = this.#mode.request === STREAMED && this.#is('pick by the body in STREAMED');
+    if (!settled && (asks || late || this.#mode.request === BUFFERED || this.#mode.request === PARTIAL)) {
       this.#awaitsBody = true;
       const modeOverride = asks ? { modeOverride: { requestHeaderMode: 1, requestBodyMode: BUFFERED } as const } : {};
       this.#send({ response: { $case: 'requestHeaders', value: this.#common(this.#mutation(null)) }, ...modeOverride });
@@ -141,7 +146,8 @@ export class Conversation {
     const ends = body.endOfStream === true;
     if (this.#mode.request === FULL_DUPLEX) {
       if (this.#held === null) {
-        this.#echo('request', body);
+        this.#requestComplete ||= ends;
+        this.#bodies.pass('request', body);
         return;
       }
       this.#held.push(bytes);
@@ -158,7 +164,7 @@ export class Conversation {
   #requestTrailers(first: boolean): void {
     this.#requestComplete = true;
     if (this.#held !== null) this.#decideByHeld(false);
-    this.#bodyEnded.request = true;
+    this.#bodies.end('request');
     if (this.#over || (!first && this.#is('request trailers unanswered'))) return;
     this.#send({ response: { $case: 'requestTrailers', value: {} } });
   }
@@ -170,10 +176,10 @@ export class Conversation {
     this.#requestComplete = true;
     const early = this.#is('body before the header answer');
     const flag = flagged || this.#is('end flag although trailers follow');
-    if (early) this.#give('request', whole, flag);
+    if (early) this.#bodies.give('request', whole, flag);
     this.#decide('requestHeaders', whole);
-    if (!early && !this.#over) this.#give('request', whole, flag);
-    this.#bodyEnded.request = true;
+    if (!early && !this.#over) this.#bodies.give('request', whole, flag);
+    this.#bodies.end('request');
   }
 
   #decide(answers: 'requestHeaders' | 'requestBody', body: Buffer | null): void {
@@ -200,10 +206,13 @@ export class Conversation {
     if (answers === 'requestBody' && this.#is('buffered body replaced')) {
       value.response.bodyMutation = { mutation: { $case: 'body', value: body ?? Buffer.alloc(0) } };
     }
+    const apart = this.#is('metadata after the headers') && this.#mode.request === FULL_DUPLEX && body !== null;
+    const dynamicMetadata = { 'envoy.lb': { [DESTINATION]: text } };
+    if (apart) this.#bodies.dress({ dynamicMetadata });
     const duplexOverride = this.#is('override in full duplex') && this.#mode.request === FULL_DUPLEX;
     const answer: ProcessingResponse = {
       response: { $case: answers, value },
-      ...(this.#is('no destination metadata') ? {} : { dynamicMetadata: { 'envoy.lb': { [DESTINATION]: text } } }),
+      ...(apart || this.#is('no destination metadata') ? {} : { dynamicMetadata }),
       ...(duplexOverride ? { modeOverride: { requestBodyMode: BUFFERED } as const } : {}),
     };
     this.#send(answer);
@@ -277,44 +286,6 @@ export class Conversation {
     const attribute: unknown = this.#is('served attribute ignored') ? undefined : attributes?.['upstream.address'];
     const told = this.#is('served attribute before metadata') ? (attribute ?? metadata) : (metadata ?? attribute);
     return typeof told === 'string' ? told : this.#preferred;
-  }
-
-  #echo(side: Side, { body = Buffer.alloc(0), endOfStream = false }: HttpBody): void {
-    if (this.#bodyEnded[side]) {
-      if (this.#is('repeated end sent back twice')) this.#piece(side, body, endOfStream);
-      return;
-    }
-    this.#bodyEnded[side] = endOfStream;
-    if (side === 'request') this.#requestComplete = endOfStream;
-    if (side === 'response' && this.#is('response pieces swapped') && body.length > 20_000) {
-      if (this.#swapped === null && !endOfStream) {
-        this.#swapped = body;
-        return;
-      }
-      this.#give(side, Buffer.concat([body, this.#swapped ?? Buffer.alloc(0)]), endOfStream);
-      this.#swapped = null;
-      return;
-    }
-    this.#give(side, body, endOfStream);
-  }
-
-  /** Bytes in pieces, the end on the last. */
-  #give(side: Side, bytes: Buffer, endOfStream: boolean): void {
-    const size = this.#is('pieces of 100,000 bytes') ? 100_000 : PIECE;
-    const rest = bytes.length % size;
-    const length =
-      rest === 1 && bytes.length > size && this.#is('last byte after 62,000 lost') ? bytes.length - 1 : bytes.length;
-    const pieces: Buffer[] = [];
-    for (let from = 0; from < length; from += size) pieces.push(bytes.subarray(from, Math.min(from + size, length)));
-    if (pieces.length === 0 && endOfStream && !this.#is('empty body without an end')) pieces.push(Buffer.alloc(0));
-    for (const [index, piece] of pieces.entries()) this.#piece(side, piece, endOfStream && index === pieces.length - 1);
-  }
-
-  #piece(side: Side, body: Buffer, endOfStream: boolean): void {
-    const value = {
-      response: { bodyMutation: { mutation: { $case: 'streamedResponse' as const, value: { body, endOfStream } } } },
-    };
-    this.#send({ response: { $case: side === 'request' ? 'requestBody' : 'responseBody', value } });
   }
 
   #common(headerMutation: HeaderMutation): { response: CommonResponse } {

@@ -3,6 +3,7 @@ export const FAULTS = [
   'no destination header',
   'no destination metadata',
   'header and metadata differ',
+  'metadata after the headers',
   'subset compared by address only',
   'subset as string taken for absent',
   'subset of a wrong type taken for absent',
@@ -18,6 +19,7 @@ export const FAULTS = [
   'response pieces swapped',
   'other pick in BUFFERED_PARTIAL',
   'other pick in STREAMED',
+  'pick by the body in STREAMED',
   'request trailers unanswered',
   'response trailers unanswered',
   'forged subset header stays',
@@ -57,6 +59,7 @@ export const FAULTS = [
   'selection header without the switch',
   'small receive limit',
   'few streams at once',
+  'response held until its end',
   'selection header not read',
   'served endpoint not shown',
 ] as const;
