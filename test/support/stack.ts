@@ -63,6 +63,8 @@ export interface FrontOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** How many workers the service knows at least, once it is up. */
   readonly known: number;
+  /** A change of what our command prints. */
+  readonly edit?: (yaml: string) => string;
 }
 
 /** Probes each second, and one probe decides. */
@@ -135,7 +137,7 @@ async function start(
 
 /** Starts service and Envoy; resolves when each worker is ready at the service and healthy at Envoy, so that any may be picked. */
 export async function startFront(options: FrontOptions): Promise<Front> {
-  const { settings, envoyFlags = [], concurrency = 1, known } = options;
+  const { settings, envoyFlags = [], concurrency = 1, known, edit = (yaml: string) => yaml } = options;
   const service = await ServiceProcess.start(settings, options.env);
   let envoy: EnvoyHandle | undefined;
   const close = async (): Promise<void> => {
@@ -146,15 +148,16 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     const listen = `127.0.0.1:${await freePort()}`;
     const envoyAdmin = `127.0.0.1:${await freePort()}`;
     const own = ['--grpc-port', String(service.grpcPort), '--listen', listen, '--admin-listen', envoyAdmin];
-    const running = await startEnvoy(await envoyConfig([...settings, ...own, ...envoyFlags]), { concurrency });
+    const yaml = edit(await envoyConfig([...settings, ...own, ...envoyFlags]));
+    const running = await startEnvoy(yaml, { concurrency });
     envoy = running;
     const endpoints = async (): Promise<ReadonlyMap<string, string>> =>
       readEndpoints((await ask(running.adminUrl, { path: '/clusters?format=json' })).json);
     await until(async () => {
-      const workers: { address: string | null; status: string }[] = (await service.admin('/workers')).json.workers;
+      const workers: ShownWorker[] = (await service.admin('/workers')).json.workers;
       const seen = await endpoints();
       const served = workers.filter(
-        ({ address, status }) => status === 'ready' && seen.get(address ?? '') === 'healthy',
+        ({ address, status, worker_type }) => status === 'ready' && seen.get(address ?? '') === HEALTH_OF[worker_type],
       );
       return served.length === workers.length && served.length >= known;
     }, 'every worker is ready at the service and healthy at Envoy');
@@ -164,6 +167,15 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     throw error;
   }
 }
+
+interface ShownWorker {
+  readonly address: string | null;
+  readonly status: string;
+  readonly worker_type: 'regular' | 'prefill' | 'decode';
+}
+
+/** At Envoy, of a worker that is ready: its own choice may not fall on a prefill worker. */
+const HEALTH_OF = { regular: 'healthy', prefill: 'unhealthy', decode: 'healthy' } as const;
 
 /** What `smg-envoy envoy-config` prints for these flags. */
 export async function envoyConfig(args: readonly string[]): Promise<string> {
