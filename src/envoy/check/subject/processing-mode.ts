@@ -28,13 +28,16 @@ export function processingModeOf(at: ConfigNode): ProcessingMode {
 }
 
 function headerMode(node: ConfigNode, fallback: string): string | undefined {
-  const value = node.choice(HEADER_MODES, 'DEFAULT');
-  return value === 'DEFAULT' ? fallback : value;
+  const value = writtenMode(node);
+  return value === UNSET ? fallback : value;
 }
 
-/** Left to the default: an entry of `allowed_override_modes` with such a field never matches (envoy 4.2). */
-export function isUnsetMode(node: ConfigNode): boolean {
-  return node.choice(HEADER_MODES, 'DEFAULT') === 'DEFAULT';
+/** A header or trailer mode that is left to its default. */
+export const UNSET = 'DEFAULT';
+
+/** A header or trailer mode as `allowed_override_modes` are compared: an unset one equals no written one (envoy 4.2). */
+export function writtenMode(node: ConfigNode): string | undefined {
+  return node.choice(HEADER_MODES, UNSET);
 }
 
 /** The whole body, or its beginning, comes in one message. */

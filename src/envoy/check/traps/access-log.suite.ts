@@ -18,6 +18,7 @@ export const ACCESS_LOG_ROWS: readonly Row[] = [
     ({ manager, filter }) => {
       delete manager.access_log;
       filter.processing_mode.response_trailer_mode = 'SEND';
+      filter.allowed_override_modes[0].response_trailer_mode = 'SEND';
     },
   ],
   ['T48', 'left out', ({ logger }) => delete logger.typed_config.common_config.buffer_size_bytes],

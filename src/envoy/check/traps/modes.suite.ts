@@ -28,8 +28,31 @@ export const MODE_ROWS: readonly Row[] = [
   ],
   ['T4', 'a trailer mode left out', ({ filter }) => delete filter.allowed_override_modes[0].response_trailer_mode],
   ['T4', 'header mode DEFAULT', ({ filter }) => (filter.allowed_override_modes[0].response_header_mode = 'DEFAULT')],
+  [
+    '',
+    'a trailer mode left out on both sides',
+    ({ filter }) => {
+      delete filter.processing_mode.response_trailer_mode;
+      delete filter.allowed_override_modes[0].response_trailer_mode;
+    },
+  ],
   ['T5', 'STREAMED only', ({ filter }) => (filter.allowed_override_modes[0].request_body_mode = 'STREAMED')],
   ['T5', 'another trailer mode', ({ filter }) => (filter.allowed_override_modes[0].response_trailer_mode = 'SEND')],
+  ['T5', 'a trailer mode left out in the filter', ({ filter }) => delete filter.processing_mode.request_trailer_mode],
+  [
+    '',
+    'trailers wanted on both sides',
+    ({ filter }) => {
+      filter.processing_mode.request_trailer_mode = 'SEND';
+      filter.allowed_override_modes[0].request_trailer_mode = 'SEND';
+    },
+  ],
+  [
+    '',
+    'a trailer mode left out in the filter, and headers suffice',
+    ({ filter }) => delete filter.processing_mode.request_trailer_mode,
+    HEADERS,
+  ],
   ['T6', 'an empty list', ({ filter }) => delete filter.allowed_override_modes],
   [
     'T6',
@@ -63,8 +86,16 @@ export const MODE_ROWS: readonly Row[] = [
   ],
   ['T9', 'no request trailers', ({ filter }) => delete filter.processing_mode.request_trailer_mode, DUPLEX],
   ['T9', 'no response trailers', ({ filter }) => (filter.processing_mode.response_trailer_mode = 'SKIP'), DUPLEX],
-  ['T11', 'SEND', ({ filter }) => (filter.processing_mode.response_header_mode = 'SEND')],
-  ['T11', 'left out', ({ filter }) => delete filter.processing_mode.response_header_mode],
+  ['T5 T11', 'SEND, and the entry says SKIP', ({ filter }) => (filter.processing_mode.response_header_mode = 'SEND')],
+  ['T5 T11', 'left out, and the entry says SKIP', ({ filter }) => delete filter.processing_mode.response_header_mode],
+  [
+    'T11',
+    'SEND on both sides',
+    ({ filter }) => {
+      filter.processing_mode.response_header_mode = 'SEND';
+      filter.allowed_override_modes[0].response_header_mode = 'SEND';
+    },
+  ],
   ['T11', 'on a route', ({ route }) => (route.typed_per_filter_config = routeMode({ request_header_mode: 'SEND' }))],
   ['T12', 'STREAMED', ({ filter }) => (filter.processing_mode.response_body_mode = 'STREAMED')],
   ['T12', 'BUFFERED', ({ filter }) => (filter.processing_mode.response_body_mode = 'BUFFERED')],
@@ -91,6 +122,7 @@ export const MODE_ROWS: readonly Row[] = [
     ({ filter }) => {
       filter.failure_mode_allow = false;
       filter.processing_mode.response_header_mode = 'SEND';
+      filter.allowed_override_modes[0].response_header_mode = 'SEND';
     },
     [...TWO, '--envoy-version', '1.36'],
   ],

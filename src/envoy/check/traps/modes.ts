@@ -3,9 +3,10 @@ import { modeOf } from '../subject/asker.ts';
 import {
   isBuffered,
   isFullDuplex,
-  isUnsetMode,
   type ProcessingMode,
   processingModeOf,
+  UNSET,
+  writtenMode,
 } from '../subject/processing-mode.ts';
 import type { Subject } from '../subject/subject.ts';
 import type { Flaw, Trap } from '../trap.ts';
@@ -13,6 +14,10 @@ import { processors } from './askers.ts';
 
 const FILTER = 'typed_config of the ext_proc filter';
 const MODE = 'processing_mode';
+
+const ENTRY = 'the entry of allowed_override_modes';
+/** Envoy's own choice, since the service waited for the body. */
+const UNPICKED = 'Envoy ignores the request for a body and tells nobody: what needed one goes to any worker.';
 
 /** What the service asks for, every field written out (envoy 4.2). */
 const OVERRIDE = `allow_mode_override: true
@@ -30,8 +35,7 @@ export const MODE_TRAPS: readonly Trap[] = [
     id: 'T3',
     level: 'error',
     title: 'the service cannot ask for bodies',
-    consequence:
-      'Envoy ignores the request for a body and tells nobody, so that requests are placed by their headers alone.',
+    consequence: UNPICKED,
     into: FILTER,
     cure: OVERRIDE,
     // envoy 4.2
@@ -54,16 +58,19 @@ export const MODE_TRAPS: readonly Trap[] = [
     level: 'error',
     title: 'an entry of allowed_override_modes leaves a header or trailer mode unset',
     consequence: 'Such an entry never matches, so that Envoy ignores the request for a body.',
-    into: 'the entry of allowed_override_modes',
+    into: ENTRY,
     cure: `response_header_mode: SKIP
 request_trailer_mode: SKIP
 response_trailer_mode: SKIP`,
     // envoy 4.2
-    remark: 'request_header_mode may be left out: Envoy does not compare it (tried with Envoy 1.40).',
+    remark:
+      'Only where processing_mode sets that mode: Envoy compares what is written. request_header_mode may be left out, since Envoy does not compare it (tried with Envoy 1.40).',
     *find(subject) {
-      for (const entry of overridingAskers(subject).flatMap(allowedModes)) {
-        const unset = OTHER_HEADER_MODES.filter((name) => isUnsetMode(entry.get(name)));
-        if (unset.length > 0) yield { at: entry, found: unset.join(', ') };
+      for (const asker of overridingAskers(subject)) {
+        for (const entry of allowedModes(asker)) {
+          const unset = comparedModes(asker, entry).filter(({ asked, base }) => asked === UNSET && isWritten(base));
+          if (unset.length > 0) yield { at: entry, found: unset.map(({ name }) => name).join(', ') };
+        }
       }
     },
   },
@@ -71,17 +78,22 @@ response_trailer_mode: SKIP`,
     id: 'T5',
     level: 'error',
     title: 'no entry of allowed_override_modes lets the service ask for a body',
-    consequence: 'Envoy ignores the request for a body, so that requests are placed by their headers alone.',
+    consequence: UNPICKED,
     into: FILTER,
     cure: OVERRIDE,
     // envoy 4.2
-    remark: 'Fields that T4 reports count as if they were right.',
+    remark:
+      'The service changes the body mode alone: in all else an entry must say what processing_mode says, and what that leaves unset equals nothing that is written (tried with Envoy 1.40). Fields that T4 reports count as if they were right.',
     *find(subject, { bodyReason }) {
       if (bodyReason === null) return;
       for (const asker of overridingAskers(subject)) {
         const entries = allowedModes(asker);
-        if (entries.length > 0 && !entries.some((entry) => matchesOverride(processingModeOf(entry), entry))) {
-          yield { at: asker.config.get('allowed_override_modes') };
+        if (entries.length === 0) continue;
+        const near = entries.filter((entry) => asksForBody(processingModeOf(entry)));
+        const [closest] = near;
+        if (closest === undefined) yield { at: asker.config.get('allowed_override_modes') };
+        else if (isAsked(asker) && near.every((entry) => differences(asker, entry).length > 0)) {
+          yield differing(closest, differences(asker, closest));
         }
       }
     },
@@ -225,13 +237,52 @@ function allowedModes({ config }: Asker): ReturnType<Asker['config']['items']> {
   return config.get('allowed_override_modes').items();
 }
 
-function matchesOverride(mode: ProcessingMode, entry: Asker['config']): boolean {
-  const skipped = OTHER_HEADER_MODES.every((name) => isUnsetMode(entry.get(name)) || isSkip(entry, name));
-  return skipped && mode.requestBody === 'BUFFERED_PARTIAL' && mode.responseBody === 'NONE';
+function asksForBody({ requestBody, responseBody }: ProcessingMode): boolean {
+  return requestBody === 'BUFFERED_PARTIAL' && responseBody === 'NONE';
 }
 
-function isSkip(entry: Asker['config'], name: string): boolean {
-  return entry.get(name).choice(['DEFAULT', 'SEND', 'SKIP']) === 'SKIP';
+/** The service asks where no body comes by itself. */
+function isAsked({ config }: Asker): boolean {
+  return processingModeOf(config.get(MODE)).requestBody === 'NONE';
+}
+
+/** A mode as an entry has it and as the filter's own mode has it; undefined is what a patch leaves open. */
+interface ComparedMode {
+  readonly name: string;
+  readonly asked: string | undefined;
+  readonly base: string | undefined;
+}
+
+function comparedModes({ config }: Asker, entry: Asker['config']): readonly ComparedMode[] {
+  return OTHER_HEADER_MODES.map((name) => ({
+    name,
+    asked: writtenMode(entry.get(name)),
+    base: writtenMode(config.get(MODE).get(name)),
+  }));
+}
+
+function differences(asker: Asker, entry: Asker['config']): readonly ComparedMode[] {
+  return comparedModes(asker, entry).filter(
+    ({ asked, base }) => isWritten(asked) && base !== undefined && asked !== base,
+  );
+}
+
+function differing(entry: Asker['config'], modes: readonly ComparedMode[]): Flaw {
+  const found = modes.map(({ name, asked, base }) => `${name} is ${asked} there and ${base} in ${MODE}`).join(', ');
+  const at = entry.get(modes[0]?.name ?? '');
+  // What is unset is written out as the entry has it; what is set is what the operator wants.
+  if (modes.every(({ base }) => base === UNSET)) return { at, found, into: MODE, cure: lines(modes, 'asked') };
+  return modes.every(({ base }) => base !== UNSET)
+    ? { at, found, into: ENTRY, cure: lines(modes, 'base') }
+    : { at, found };
+}
+
+function lines(modes: readonly ComparedMode[], from: 'asked' | 'base'): string {
+  return modes.map((mode) => `${mode.name}: ${mode[from]}`).join('\n');
+}
+
+function isWritten(mode: string | undefined): boolean {
+  return mode !== undefined && mode !== UNSET;
 }
 
 function matchesHeaders(route: Asker['config']): boolean {

@@ -9,6 +9,7 @@ export const RETRY_ROWS: readonly Row[] = [
     ({ filter }) => {
       filter.failure_mode_allow = false;
       filter.processing_mode.response_trailer_mode = 'SEND';
+      filter.allowed_override_modes[0].response_trailer_mode = 'SEND';
     },
     TWO,
   ],
