@@ -1,11 +1,15 @@
 /** From settings to the sources of workers. */
+import { readConfigText } from '../config/config-text.ts';
 import type { Loaded, Settings } from '../config/load-settings.ts';
 import { Discovery } from '../discovery/discovery.ts';
+import { readWorkersFile } from '../discovery/file/workers-file.ts';
 import { type PodRules, readModelIdSource } from '../discovery/kubernetes/pod-workers.ts';
 import { readSelector } from '../discovery/kubernetes/selector.ts';
 import type { DiscoveryObserver, WorkerSink } from '../discovery/source.ts';
-import { AppError } from '../util/app-error.ts';
+import { AppError, messageOf } from '../util/app-error.ts';
+import type { WorkerSpec } from '../workers/worker-spec.ts';
 import { rankProblem, schemeProblem, type WorkerScheme } from '../workers/worker-url.ts';
+import { schemesOf } from './upstream-of.ts';
 
 export interface DiscoveryParts {
   readonly sink: WorkerSink;
@@ -23,7 +27,7 @@ export function discoveryOf({ settings }: Loaded, { sink, observer, schemes }: D
     kubernetes: settings.serviceDiscovery
       ? { rules: podRulesOf(settings), namespace: settings.serviceDiscoveryNamespace }
       : null,
-    refuse: ({ url }) => rankProblem(url, settings.dpAware) ?? schemeProblem(url, schemes),
+    refuse: refusing(settings, schemes),
   });
 }
 
@@ -36,6 +40,23 @@ export async function beginDiscovery(discovery: Discovery): Promise<void> {
   await discovery.begin();
   const unread = discovery.sources.find(({ name, health }) => name === 'workers_file' && health === 'unread');
   if (unread !== undefined) throw new AppError('invalid_configuration', `--workers-file: ${unread.problem ?? ''}`);
+}
+
+/** What is wrong with the workers file, as the start of the service would say it; nothing without such a file. */
+export function workersFileProblems(loaded: Loaded): readonly string[] {
+  const { workersFile } = loaded.settings;
+  if (workersFile === null) return [];
+  try {
+    const text = readConfigText(workersFile);
+    const read = readWorkersFile(text, workersFile, refusing(loaded.settings, schemesOf(loaded)));
+    return read.ok ? [] : read.problems;
+  } catch (error) {
+    return [`${workersFile}: cannot be read: ${messageOf(error)}`];
+  }
+}
+
+function refusing({ dpAware }: Settings, schemes: ReadonlySet<WorkerScheme>): (spec: WorkerSpec) => string | null {
+  return ({ url }) => rankProblem(url, dpAware) ?? schemeProblem(url, schemes);
 }
 
 export function podRulesOf(settings: Settings): PodRules {

@@ -46,6 +46,21 @@ describe('interface 2: check without a file', () => {
     expect(await check('--config', config)).toEqual({ code: 0, out: 'settings: ok\n', err: '' });
   });
 
+  it('reads the workers file as the start of the service does', async () => {
+    const workers = file(
+      'workers.yaml',
+      '- url: http://10.0.0.1:8000\n- {url: http://10.0.0.2:8000, priority: high}\n',
+    );
+    const { code, out, err } = await check('--workers-file', workers);
+
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain(`--workers-file: ${workers}:2:41: priority: `);
+    const secure = file('secure.yaml', '- url: https://10.0.0.1:8000\n');
+    expect((await check('--workers-file', secure)).err).toContain(`${secure}:1:8: url: `);
+    expect((await check('--workers-file', '/nowhere')).err).toContain('/nowhere: cannot be read: ');
+    expect((await check('--workers-file', secure, '--worker-schemes', 'https')).out).toBe('settings: ok\n');
+  });
+
   it.each([
     [['--policy', 'bogus'], '--policy bogus: expected'],
     [['--nonsense'], 'unknown flag --nonsense'],

@@ -14,11 +14,13 @@ interface Options {
   readonly strict?: boolean;
 }
 
-/** `smg-envoy check`: judges settings and, with `--envoy`, an operator's own Envoy configuration (interface 2). */
+/** `smg-envoy check`: judges settings, a workers file and, with `--envoy`, an operator's own Envoy configuration (interface 2). */
 export const checkCommand: CliCommand = {
   register(program, run) {
     const command = addSettingFlags(
-      program.command('check').description('check flags, config file and an Envoy configuration of your own'),
+      program
+        .command('check')
+        .description('check flags, config file, workers file and an Envoy configuration of your own'),
     );
     command
       .option('--envoy <file...>', "Envoy's configuration: bootstrap, config dump or gateway resources; - for stdin")
@@ -33,6 +35,9 @@ export const checkCommand: CliCommand = {
 async function check(loaded: Loaded, options: Options, shell: Shell): Promise<number> {
   const flags = { picker: options.picker ?? [], envoyVersion: options.envoyVersion ?? null };
   const settings = checkSettings(flags, loaded);
+  const { workersFileProblems } = await import('../../service/discovery-of.ts');
+  const problems = workersFileProblems(loaded);
+  if (problems.length > 0) throw new AppError('invalid_configuration', `--workers-file: ${problems.join('\n')}`);
   const names = options.envoy ?? [];
   const { checkEnvoy } = await import('../../envoy/check/check-envoy.ts');
   const { reportJson, reportText } = await import('../../envoy/check/report.ts');
