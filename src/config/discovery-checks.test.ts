@@ -10,6 +10,8 @@ const NONE = {
   workersFile: null,
   config: null,
   workerUrls: ['http://a:1'],
+  prefill: ['http://b:1'],
+  decode: ['http://c:1'],
 };
 const ON = { ...NONE, serviceDiscovery: true };
 const APP = ['app=engine'];
@@ -40,6 +42,8 @@ describe('decisions 19 workers may still come', () => {
     [{ workersFile: '/w' }, true],
     [{ config: '/c' }, true],
     [{ workerUrls: ['dns+http://a'] }, true],
+    [{ prefill: ['dns+http://a', '9000'] }, true],
+    [{ decode: ['http://c:1', 'dns+http://a'] }, true],
   ])('%j: %s', (change, finds) => {
     expect(findsWorkers({ ...NONE, ...change })).toBe(finds);
   });

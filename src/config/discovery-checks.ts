@@ -2,7 +2,15 @@ import type { AnyKey, SettingValues } from './settings-table.ts';
 
 type DiscoverySettings = Pick<
   SettingValues,
-  'serviceDiscovery' | 'selector' | 'prefillSelector' | 'decodeSelector' | 'workersFile' | 'config' | 'workerUrls'
+  | 'serviceDiscovery'
+  | 'selector'
+  | 'prefillSelector'
+  | 'decodeSelector'
+  | 'workersFile'
+  | 'config'
+  | 'workerUrls'
+  | 'prefill'
+  | 'decode'
 >;
 
 /** What is wrong with the selectors of Kubernetes discovery. Without one it would find nothing, for ever. */
@@ -23,8 +31,9 @@ export function discoveryProblems(
 }
 
 /** Workers may come from elsewhere than the flags (decisions 19). */
-export function findsWorkers({ serviceDiscovery, workersFile, config, workerUrls }: DiscoverySettings): boolean {
-  return (
-    serviceDiscovery || workersFile !== null || config !== null || workerUrls.some((url) => url.startsWith('dns+'))
+export function findsWorkers({ serviceDiscovery, workersFile, config, ...listed }: DiscoverySettings): boolean {
+  if (serviceDiscovery || workersFile !== null || config !== null) return true;
+  return [listed.workerUrls, listed.prefill, listed.decode].some((words) =>
+    words.some((word) => word.startsWith('dns+')),
   );
 }

@@ -71,4 +71,26 @@ describe('sources of workers', () => {
     expect(await workers()).toContain(`dns http://127.0.0.1:${port} ready`);
     expect((await get('/readiness')).worker_sources).toEqual([{ source: 'dns', status: 'live' }]);
   });
+
+  it('a name in --prefill and --decode does so, too, with the role and the bootstrap port', async () => {
+    const [prefill, decode] = sim.urls.map((url) => new URL(url).port);
+
+    const { get, workers } = await serve(
+      `--pd-disaggregation --prefill dns+http://localhost:${prefill} 9001 --decode dns+http://localhost:${decode} ` +
+        '--prefill-policy power_of_two --decode-policy power_of_two',
+    );
+
+    expect(await workers()).toEqual(
+      expect.arrayContaining([`dns http://127.0.0.1:${prefill} ready`, `dns http://127.0.0.1:${decode} ready`]),
+    );
+    const roles = (await get('/workers')).workers.map(
+      ({ id, worker_type, bootstrap_port }: Record<string, unknown>) => [id, worker_type, bootstrap_port],
+    );
+    expect(roles).toEqual(
+      expect.arrayContaining([
+        [`http://127.0.0.1:${prefill}`, 'prefill', 9001],
+        [`http://127.0.0.1:${decode}`, 'decode', null],
+      ]),
+    );
+  });
 });
