@@ -55,6 +55,7 @@ export function gatewayOptions(
   refuseNamedStamp(mode, settings.routedWorkerId);
   refuseSchemes(mode, envoy);
   refuseMirror(mode, envoy);
+  refusePrefills(mode, loaded);
   return {
     mode,
     workload: {
@@ -127,9 +128,19 @@ function podDiscovery(mode: GatewayMode, { settings }: Loaded): PodDiscovery | n
   }
   return {
     namespace: settings.serviceDiscoveryNamespace,
-    labels: labels('--selector', settings.selector),
+    labels: podLabels(mode, settings),
     port: settings.serviceDiscoveryPort,
   };
+}
+
+/** Labels of the pods that requests go to. */
+function podLabels(mode: GatewayMode, { pdDisaggregation, selector, decodeSelector }: Loaded['settings']): Labels {
+  if (!pdDisaggregation) return labels('--selector', selector);
+  if (mode === 'gateway-api' && decodeSelector.length === 0) {
+    const message = '--mode gateway-api: give the labels of the decode pods with --decode-selector';
+    throw new AppError('invalid_configuration', message);
+  }
+  return labels('--decode-selector', decodeSelector);
 }
 
 /** In Istio the endpoints are istiod's, which have an address and no name. */
@@ -141,6 +152,15 @@ function refuseNamedStamp(mode: GatewayMode, kind: string): void {
 function refuseMirror(mode: GatewayMode, { mirrorsPrefills }: BootstrapOptions): void {
   if (!mirrorsPrefills) return;
   throw new AppError('invalid_configuration', `--pd-dispatch mirror: not with --mode ${mode}`);
+}
+
+/** Envoy Gateway has no field for the time that a prefill takes (envoy 10.5, 16.2). */
+function refusePrefills(mode: GatewayMode, { settings }: Loaded): void {
+  if (mode !== 'envoy-gateway' || !settings.pdDisaggregation || settings.pdDispatch !== 'service') return;
+  throw new AppError(
+    'invalid_configuration',
+    '--pd-dispatch service: not with --mode envoy-gateway, where nothing sets max_message_timeout and a prefill would have 5 s; take --pd-dispatch header, or an Envoy with the bootstrap of --mode ext-proc',
+  );
 }
 
 /** TLS towards workers is the gateway's to configure, and a cluster for gRPC alone is nothing it has. */

@@ -21,7 +21,7 @@ export type Labels = Readonly<Record<string, string>>;
 export interface PodDiscovery {
   /** Namespace of the pods; null for all. */
   readonly namespace: string | null;
-  /** Labels of the pods; none when there are prefill and decode pods instead. */
+  /** Labels of the pods that requests go to: of the decode pods, where prefill and decode are apart. */
   readonly labels: Labels;
   readonly port: number;
 }

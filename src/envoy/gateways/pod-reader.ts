@@ -5,7 +5,7 @@ const GROUP = 'rbac.authorization.k8s.io';
 
 /** What discovery of pods needs: to list and watch them, in one namespace or in all. */
 export function podReader(account: Reference, { namespace }: PodDiscovery): readonly Manifest[] {
-  const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] }];
+  const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] }];
   const subjects = [{ kind: 'ServiceAccount', name: account.name, namespace: account.namespace }];
   const role = namespace === null ? 'ClusterRole' : 'Role';
   const at = { namespace: namespace ?? '', name: account.name };

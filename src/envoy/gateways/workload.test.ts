@@ -57,7 +57,7 @@ describe('the service as manifests', () => {
   ])('discovery in %s: a %s', (namespace, kind, at) => {
     const made = kinds({ pods: { namespace, labels: { app: 'x' }, port: 1 } });
 
-    expect(made[kind].rules).toEqual([{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] }]);
+    expect(made[kind].rules).toEqual([{ apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] }]);
     expect([made[kind].metadata.namespace, made[`${kind}Binding`].metadata.namespace]).toEqual([at, at]);
     expect(made[`${kind}Binding`]).toMatchObject({
       roleRef: { kind, name: 'smg-envoy' },

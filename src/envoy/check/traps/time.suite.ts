@@ -36,6 +36,15 @@ export const TIME_ROWS: readonly Row[] = [
   ['T70', 'left out', ({ filter }) => delete filter.grpc_service.timeout, AUTHZ],
   ['T79', 'left out', ({ filter }) => delete filter.max_message_timeout, PD],
   ['T79', 'short', ({ filter }) => (filter.max_message_timeout = '10s'), PD],
+  [
+    '',
+    'every message has that long',
+    ({ filter }) => {
+      delete filter.max_message_timeout;
+      filter.message_timeout = '60s';
+    },
+    PD,
+  ],
   ['', 'nobody waits', ({ filter }) => delete filter.max_message_timeout],
   ['', 'a sidecar waits', ({ filter }) => delete filter.max_message_timeout, [...PD, '--pd-dispatch', 'header']],
 ];

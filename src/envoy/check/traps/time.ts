@@ -125,7 +125,10 @@ idle_timeout: 900s          # of the route`,
         if (routes.length > 0 && routes.every((route) => isFullDuplex(modeOf(route, filter)))) continue;
         const longest = config.get('max_message_timeout');
         const secs = longest.seconds(0);
-        if (secs !== undefined && secs < prefillSecs) yield { at: longest, found: `max_message_timeout ${secs}s` };
+        // What it cannot ask for it may have anyway.
+        const always = config.get('message_timeout').seconds(DEFAULT_MESSAGE_SECS);
+        if (secs === undefined || always === undefined || Math.max(secs, always) >= prefillSecs) continue;
+        yield { at: longest, found: `max_message_timeout ${secs}s` };
       }
     },
   },
