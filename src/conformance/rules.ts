@@ -1,6 +1,7 @@
 import type { HeaderValueOption } from '../gen/envoy/config/core/v3/base.ts';
 import type { AnswerKind, Entry } from './message.ts';
 import { commonOf, mutationsOf, type Outcome } from './outcome.ts';
+import type { Header } from './plan.ts';
 
 /** Looks at one transcript; each text is a breach, in words. */
 export type Rule = (outcome: Outcome) => readonly string[];
@@ -112,25 +113,21 @@ function lengthOf(header: HeaderValueOption['header']): number {
   return (header?.key?.length ?? 0) + Math.max(header?.rawValue?.length ?? 0, header?.value?.length ?? 0);
 }
 
-/** `content-length`, and every line of the client that is not the picker's business, stay (envoy 1.13, 5.1). */
+/**
+ * `content-length`, and every line of the client that is not the picker's business, reach the worker as they were (envoy 1.13,
+ * 5.1). Who sets what was there changes nothing.
+ */
 export const keepsRequest =
-  (clientLines: readonly (readonly [string, string])[]): Rule =>
-  ({ answers, forwarded, refusal }) => {
+  (clientLines: readonly Header[]): Rule =>
+  ({ forwarded, plan, refusal }) => {
     if (refusal !== null) return [];
-    const mutations = mutationsOf(answers, 'request');
-    const touched = mutations.some(
-      ({ setHeaders = [], removeHeaders = [] }) =>
-        setHeaders.some(({ header }) => header?.key?.toLowerCase() === 'content-length') ||
-        removeHeaders.some((name) => name.toLowerCase() === 'content-length'),
-    );
-    const names = [...new Set(clientLines.map(([name]) => name))];
-    const lost = names.flatMap((name) => {
-      const values = (lines: readonly (readonly [string, string])[]): string =>
+    const names = new Set(['content-length', ...clientLines.map(([name]) => name)]);
+    return [...names].flatMap((name) => {
+      const values = (lines: readonly Header[]): string =>
         lines.flatMap(([other, value]) => (other === name ? [value] : [])).join(' | ');
-      const [sent, left] = [values(clientLines), values(forwarded)];
+      const [sent, left] = [values(plan.headers), values(forwarded)];
       return sent === left ? [] : [`${name}: "${sent}" reaches the worker as "${left}"`];
     });
-    return touched ? ['content-length is changed', ...lost] : lost;
   };
 
 /** Streamed pieces of at most 64 KiB in full duplex, nothing but CONTINUE elsewhere (endpoint-picker-protocol 1, envoy 4.6). */
