@@ -56,7 +56,7 @@ describe('interface 2: check without a file', () => {
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(`--workers-file: ${workers}:2:41: priority: `);
     const secure = file('secure.yaml', '- url: https://10.0.0.1:8000\n');
-    expect((await check('--workers-file', secure)).err).toContain(`${secure}:1:8: url: `);
+    expect((await check('--workers-file', secure)).err).toContain(`${secure}:1:8: worker URL "https:`);
     expect((await check('--workers-file', '/nowhere')).err).toContain('/nowhere: cannot be read: ');
     expect((await check('--workers-file', secure, '--worker-schemes', 'https')).out).toBe('settings: ok\n');
   });
