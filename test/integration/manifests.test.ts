@@ -101,7 +101,7 @@ describe.skipIf(without(schemas) || without(tools))('kustomize builds the overla
 });
 
 describe.skipIf(without(schemas) || without(tools))('helm renders the chart', () => {
-  const KINDS = ['none', 'istio', 'envoy-gateway', 'inference-pool', 'standalone'];
+  const KINDS = ['none', 'istio', 'envoy-gateway', 'inference-pool', 'inference-pool-istio', 'standalone'];
 
   it.each(KINDS)('gateway.kind %s', (kind) => {
     const found = objects(template(['--set', `gateway.kind=${kind}`]));
@@ -154,6 +154,7 @@ describe.skipIf(without(schemas) || without(tools))('helm renders the chart', ()
     [['--set', 'replica=2'], 'replica'],
     [['--set', 'discovery.port=0'], 'port'],
     [['--set', 'gateway.kind=inference-pool,discovery.enabled=false'], 'a pool is made of pods'],
+    [['--set', 'gateway.kind=envoy-gateway,config.pd_disaggregation=true'], 'config.pd_dispatch has to be header'],
   ])('%j is refused', (flags, message) => {
     expect(() => template(flags)).toThrow(message);
   });

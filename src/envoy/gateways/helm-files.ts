@@ -1,5 +1,6 @@
 import { envoyGateway } from './envoy-gateway.ts';
 import { inferencePool } from './inference-pool.ts';
+import { inferencePoolOnIstio } from './inference-pool-istio.ts';
 import { istioGateway } from './istio.ts';
 import { manifestYaml } from './manifest.ts';
 import type { GatewayOptions } from './options.ts';
@@ -42,10 +43,15 @@ export function helmFiles(options: GatewayOptions): ReadonlyMap<string, string> 
     gatewayPods: { xpodsx: 'xpodsx' },
     workers: { name: WORKERS_NAME, namespace: WORKERS_NAMESPACE, port: WORKERS_PORT },
   };
+  const ofPool: GatewayOptions = { ...made, mode: 'gateway-api' };
   return new Map([
     ['files/istio.yaml', template(manifestYaml(istioGateway({ ...made, mode: 'istio' })))],
     ['files/envoy-gateway.yaml', template(manifestYaml(envoyGateway({ ...made, mode: 'envoy-gateway' })))],
-    ['files/inference-pool.yaml', template(manifestYaml(inferencePool({ ...made, mode: 'gateway-api' })))],
+    ['files/inference-pool.yaml', template(manifestYaml(inferencePool(ofPool)))],
+    [
+      'files/inference-pool-istio.yaml',
+      template(manifestYaml([...inferencePool(ofPool), inferencePoolOnIstio(ofPool)])),
+    ],
     ['files/standalone.yaml', template(manifestYaml(standaloneEnvoy(made)))],
   ]);
 }

@@ -16,8 +16,8 @@ function kinds(envoy: Partial<BootstrapOptions> = {}): Record<string, any> {
 
 // biome-ignore lint/suspicious/noExplicitAny: the same
 function patches(envoy: Partial<BootstrapOptions> = {}): any {
-  const [filter, attempts, manager, route, workers, picker] = kinds(envoy)['EnvoyFilter'].spec.configPatches;
-  return { filter, attempts, manager, route, workers, picker };
+  const [filter, attempts, manager, route, once, workers, picker] = kinds(envoy)['EnvoyFilter'].spec.configPatches;
+  return { filter, attempts, manager, route, once, workers, picker };
 }
 
 describe('envoy 16.1 the EnvoyFilter', () => {
@@ -78,13 +78,27 @@ describe('envoy 16.1 the EnvoyFilter', () => {
     for (const { envoy_grpc } of services) expect(envoy_grpc).toEqual({ cluster_name: PICKER, authority: 'picker' });
   });
 
+  it('puts a route without retries before it, which only the service takes', () => {
+    const { once, route, manager } = patches({ decisionHeader: true });
+    const { name, match, route: action, ...placed } = once.patch.value;
+    const { retry_policy: _, ...actionOfAll } = route.patch.value.route;
+
+    expect([once.applyTo, once.patch.operation, once.match]).toEqual(['HTTP_ROUTE', 'INSERT_BEFORE', route.match]);
+    expect(name).toBe('smg-envoy-once');
+    expect(match.headers).toEqual([{ name: 'x-smg-send-once', present_match: true }]);
+    expect(action).toEqual({ cluster: 'outbound|8000||vllm.models.svc.cluster.local', ...actionOfAll });
+    expect({ ...placed, route: route.patch.value.route }).toEqual(route.patch.value);
+    const [strip] = manager.patch.value.typed_config.early_header_mutation_extensions;
+    expect(strip.typed_config.mutations).toContainEqual({ remove: 'x-smg-send-once' });
+  });
+
   it('rewrites errors of the named route alone', () => {
     const { mappers } = patches().manager.patch.value.typed_config.local_reply_config;
 
     expect(mappers.length).toBeGreaterThan(5);
     for (const { filter } of mappers) {
       expect(filter.and_filter.filters[1].extension_filter.typed_config.expression).toBe(
-        'xds.route_name == "smg-envoy"',
+        'xds.route_name == "smg-envoy" || xds.route_name == "smg-envoy-once"',
       );
     }
   });

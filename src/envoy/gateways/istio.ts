@@ -2,7 +2,15 @@ import { attemptLogger, endLogger } from '../bootstrap/access-log.ts';
 import { extProcFilter } from '../bootstrap/ext-proc-filter.ts';
 import { localReplyConfig } from '../bootstrap/local-replies.ts';
 import { pickerProtocol } from '../bootstrap/picker-clusters.ts';
-import { carrierHeaders, decisionHeader, removedHeaders, routeAction } from '../bootstrap/routes.ts';
+import {
+  carrierHeaders,
+  decisionHeader,
+  ONCE_MATCH,
+  removedHeaders,
+  routeAction,
+  WHY_ONCE,
+  withoutRetries,
+} from '../bootstrap/routes.ts';
 import { type Config, extension, typed } from '../bootstrap/typed.ts';
 import { workerPolicy, workerProtocol } from '../bootstrap/worker-cluster.ts';
 import { PERIODIC_LOG_SECS } from '../names.ts';
@@ -14,6 +22,8 @@ import { GRPC_PORT, workload } from './workload.ts';
 const FILTER = 'smg-envoy.ext_proc';
 /** Name of the route whose requests are placed. */
 export const ROUTE = NAME;
+/** Name of the one that the service takes for what is to be sent once. */
+const ONCE_ROUTE = `${NAME}-once`;
 
 const MANAGER = 'envoy.filters.network.http_connection_manager';
 const ROUTER = 'envoy.filters.http.router';
@@ -32,9 +42,14 @@ export function istioGateway(options: GatewayOptions): readonly Manifest[] {
 
 const hostOf = ({ namespace, name }: Reference): string => `${name}.${namespace}.svc.cluster.local`;
 
-/** The cluster that istiod makes of the service's port. */
+/** Name that istiod gives the cluster of a service's port. */
+function clusterOf(service: Reference, port: number): string {
+  return `outbound|${port}||${hostOf(service)}`;
+}
+
+/** The cluster of the service. */
 export function pickerCluster({ workload: { namespace } }: GatewayOptions): string {
-  return `outbound|${GRPC_PORT}||${hostOf({ namespace, name: NAME })}`;
+  return clusterOf({ namespace, name: NAME }, GRPC_PORT);
 }
 
 function virtualService(options: GatewayOptions): Manifest {
@@ -88,6 +103,7 @@ function envoyFilter(options: GatewayOptions): Manifest {
         attemptsPatch(options),
         managerPatch(options),
         routePatch(options),
+        oncePatch(options),
         workersPatch(options),
         pickerPatch(options),
       ],
@@ -152,31 +168,44 @@ function managerPatch(options: GatewayOptions): Config {
         access_log_options: { access_log_flush_interval: `${PERIODIC_LOG_SECS}s` },
         access_log: [endLogger(pickerCluster(options))],
         '# local_reply_config': "Envoy's own errors on the route in SMG's envelope; the first match wins",
-        local_reply_config: localReplyConfig(`xds.route_name == "${ROUTE}"`),
+        local_reply_config: localReplyConfig(`xds.route_name == "${ROUTE}" || xds.route_name == "${ONCE_ROUTE}"`),
       }),
     },
   };
 }
 
+const atRoute: Config = { context: 'GATEWAY', routeConfiguration: { vhost: { route: { name: ROUTE } } } };
+
 function routePatch(options: GatewayOptions): Config {
-  const { envoy } = options;
-  const perRoute = typed('envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute', { overrides: {} });
   return {
     '#': 'the route to the workers: asks the service, and retries along its list',
     applyTo: 'HTTP_ROUTE',
-    match: { context: 'GATEWAY', routeConfiguration: { vhost: { route: { name: ROUTE } } } },
-    patch: {
-      operation: 'MERGE',
-      value: {
-        typed_per_filter_config: { [FILTER]: perRoute },
-        '# request_body_buffer_limit': 'what the service sees of a body at most, and what Envoy can send again',
-        request_body_buffer_limit: envoy.bodyLimitBytes,
-        '# request_headers_to_remove': 'workers never see them, also while the service is away',
-        request_headers_to_remove: removedHeaders(envoy),
-        ...decisionHeader(envoy.decisionHeader),
-        route: routeAction(envoy),
-      },
-    },
+    match: atRoute,
+    patch: { operation: 'MERGE', value: { ...placed(options), route: routeAction(options.envoy) } },
+  };
+}
+
+function oncePatch(options: GatewayOptions): Config {
+  const { envoy, workers } = options;
+  const route = { cluster: clusterOf(workers, workers.port), ...withoutRetries(routeAction(envoy)) };
+  return {
+    '#': WHY_ONCE,
+    applyTo: 'HTTP_ROUTE',
+    match: atRoute,
+    patch: { operation: 'INSERT_BEFORE', value: { name: ONCE_ROUTE, match: ONCE_MATCH, ...placed(options), route } },
+  };
+}
+
+/** What routes have whose requests the service places. */
+function placed({ envoy }: GatewayOptions): Config {
+  const perRoute = typed('envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute', { overrides: {} });
+  return {
+    typed_per_filter_config: { [FILTER]: perRoute },
+    '# request_body_buffer_limit': 'what the service sees of a body at most, and what Envoy can send again',
+    request_body_buffer_limit: envoy.bodyLimitBytes,
+    '# request_headers_to_remove': 'workers never see them, also while the service is away',
+    request_headers_to_remove: removedHeaders(envoy),
+    ...decisionHeader(envoy.decisionHeader),
   };
 }
 

@@ -30,7 +30,7 @@ labels:
 {{- if and (eq .Values.gateway.kind "envoy-gateway") (not (hasKey $config "destination_header")) }}
 {{- $_ = set $config "destination_header" "x-gateway-destination-endpoint" }}
 {{- end }}
-{{- if and (eq .Values.gateway.kind "inference-pool") (not (hasKey $config "error_style")) }}
+{{- if and (hasPrefix "inference-pool" .Values.gateway.kind) (not (hasKey $config "error_style")) }}
 {{- $_ = set $config "error_style" "epp" }}
 {{- end }}
 {{- $_ = set $config "grpc_host" "0.0.0.0" }}
