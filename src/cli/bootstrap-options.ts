@@ -81,11 +81,16 @@ export function bootstrapOptions(flags: EnvoyFlags, loaded: Loaded): BootstrapOp
   };
 }
 
-/** Bodies have to be written, and the prefill workers to be known apart, which the service alone tells. */
+/** The prefill workers have to be known apart, which the service alone tells, and bodies to be changed, as with `service`. */
 function mirrorsPrefills({ mode, staticWorkers }: EnvoyFlags, { pdDisaggregation, pdDispatch }: Settings): boolean {
-  if (!pdDisaggregation || pdDispatch !== 'mirror') return false;
+  if (!pdDisaggregation || pdDispatch === 'header') return false;
+  if (mode === 'ext-authz') refuse('--mode', mode, 'ext-proc, or --pd-dispatch header: ext_authz changes no bodies');
+  if (pdDispatch === 'service') return false;
   if (mode !== 'ext-proc') refuse('--mode', mode, 'ext-proc, for --pd-dispatch mirror');
-  if (staticWorkers) refuse('--static-workers', '', 'workers by EDS, for --pd-dispatch mirror');
+  if (staticWorkers) {
+    const message = '--static-workers: expected workers by EDS, for --pd-dispatch mirror';
+    throw new AppError('invalid_configuration', message);
+  }
   return true;
 }
 

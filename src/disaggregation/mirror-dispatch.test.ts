@@ -53,12 +53,12 @@ describe('decisions 27 dispatch by mirroring', () => {
     expect(handoff.kind === 'handoff' && handoff.body?.toString()).toBe(front + end);
   });
 
-  it.each<[string, Partial<PrefillOrder>]>([
-    ['was not read whole', { body: null }],
-    ['cannot be replaced', { mostBodyBytes: 0 }],
-    ['grows over the limit', { mostBodyBytes: 40 }],
-  ])('a body that %s cannot name a room', (_, parts) => {
-    expect(dispatch.start(order(parts))).toMatchObject({ kind: 'failed', status: 413, code: 'request_body_too_large' });
+  it.each<[string, Partial<PrefillOrder>, number, string]>([
+    ['was not read whole', { body: null }, 413, 'request_body_too_large'],
+    ['cannot be replaced', { mostBodyBytes: 0 }, 501, 'endpoint_not_supported'],
+    ['grows over the limit', { mostBodyBytes: 40 }, 413, 'request_body_too_large'],
+  ])('a body that %s cannot name a room', (_, parts, status, code) => {
+    expect(dispatch.start(order(parts))).toMatchObject({ kind: 'failed', status, code });
     expect(noBootstrap).toBe(1);
   });
 

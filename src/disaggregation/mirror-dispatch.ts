@@ -1,7 +1,7 @@
 import type { Handoff, PrefillDispatch, PrefillFailure, PrefillOrder } from '../picker/prefill-dispatch.ts';
 import { scanObject } from '../request/json-scanner.ts';
 import { bootstrapBodies } from './bootstrap-bodies.ts';
-import { bodyTooLarge, prefillFailure, UNREACHABLE } from './failures.ts';
+import { noRoomIn, prefillFailure, UNREACHABLE } from './failures.ts';
 import { MEMBERS } from './members.ts';
 import type { FindPrefillWorker } from './prefill-worker.ts';
 import { drawRoom, type FillRandom } from './rooms.ts';
@@ -23,7 +23,8 @@ export class MirrorDispatch implements PrefillDispatch {
     this.#options = options;
   }
 
-  start({ body, mostBodyBytes, endpoint, model, prefill }: PrefillOrder): Handoff | PrefillFailure {
+  start(order: PrefillOrder): Handoff | PrefillFailure {
+    const { body, mostBodyBytes, endpoint, model, prefill } = order;
     const { find, observer, fill } = this.#options;
     const worker = find(prefill);
     if (worker === undefined || prefill.address === '')
@@ -34,6 +35,6 @@ export class MirrorDispatch implements PrefillDispatch {
       if (decode.length <= mostBodyBytes) return { kind: 'handoff', body: decode, leftTo: 'envoy' };
     }
     observer.noBootstrap();
-    return bodyTooLarge();
+    return noRoomIn(order);
   }
 }

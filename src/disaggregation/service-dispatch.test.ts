@@ -240,12 +240,12 @@ describe('policies 4.3 parallel dispatch', () => {
     expect(told).toEqual(['ended http://p m', 'failed before_decode connection']);
   });
 
-  it.each<[string, PrefillOrder]>([
-    ['was not read whole', order(null)],
-    ['cannot be replaced', order({}, { mostBodyBytes: 0 })],
-    ['grows over the limit', order({}, { mostBodyBytes: 10 })],
-  ])('a body that %s cannot name a room', (_, made) => {
-    expect(dispatch.start(made)).toMatchObject({ kind: 'failed', status: 413 });
+  it.each<[string, PrefillOrder, number, string]>([
+    ['was not read whole', order(null), 413, 'could not be read whole'],
+    ['cannot be replaced', order({}, { mostBodyBytes: 0 }), 501, 'cannot be changed here'],
+    ['grows over the limit', order({}, { mostBodyBytes: 10 }), 413, 'is too large'],
+  ])('a body that %s cannot name a room', (_, made, status, message) => {
+    expect(dispatch.start(made)).toMatchObject({ kind: 'failed', status, message: expect.stringContaining(message) });
     expect(told).toEqual(['no bootstrap']);
     expect(engine.asked).toEqual([]);
   });

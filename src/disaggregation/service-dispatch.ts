@@ -5,7 +5,7 @@ import type { PrefillFailureReason, PrefillPhase } from '../telemetry/own-metric
 import { type Outcome, outcomeOf } from '../workers/breaker.ts';
 import type { Worker } from '../workers/worker.ts';
 import { bootstrapBodies } from './bootstrap-bodies.ts';
-import { bodyTooLarge, prefillFailure, UNREACHABLE } from './failures.ts';
+import { noRoomIn, prefillFailure, UNREACHABLE } from './failures.ts';
 import { KV_TRANSFER_PARAMS, MEMBERS } from './members.ts';
 import type { PrefillAnswer, PrefillCall, PrefillClient, RunningCall } from './prefill-client.ts';
 import { prefillHeaders } from './prefill-request.ts';
@@ -96,7 +96,7 @@ export class ServiceDispatch implements PrefillDispatch {
   /** Both legs at once: the decode leg may begin when the prefill worker is connected and gets the request. */
   #parallel(order: PrefillOrder, worker: PrefillWorker, scan: JsonScan | null): PrefillFailure | PrefillRun {
     const { fill, timeoutMs, requestTimeoutMs } = this.#options;
-    if (scan === null) return this.#tooLarge();
+    if (scan === null) return this.#noRoom(order);
     const { endpoint, model, prefill, decode } = order;
     const fields = {
       host: worker.host,
@@ -106,7 +106,7 @@ export class ServiceDispatch implements PrefillDispatch {
       decodeRank: decode.rank,
     };
     const bodies = bootstrapBodies(scan, endpoint, fields, () => drawRoom(fill));
-    if (bodies.decode.length > order.mostBodyBytes) return this.#tooLarge();
+    if (bodies.decode.length > order.mostBodyBytes) return this.#noRoom(order);
     const ready = handoff(bodies.decode);
     let begun = false;
     let give: (taken: Handoff | PrefillFailure) => void = nothing;
@@ -125,9 +125,9 @@ export class ServiceDispatch implements PrefillDispatch {
     return { timeoutMs, handoff: taken, done, cancel: () => running.cancel() };
   }
 
-  #tooLarge(): PrefillFailure {
+  #noRoom(order: PrefillOrder): PrefillFailure {
     this.#options.observer.noBootstrap();
-    return bodyTooLarge();
+    return noRoomIn(order);
   }
 
   #failed(phase: PrefillPhase, answer: PrefillAnswer): PrefillFailure {

@@ -15,18 +15,20 @@ export const TRANSPORT_NAMESPACE = 'envoy.transport_socket_match';
 export const TLS_KEY = 'transport';
 export const TLS_ON = 'tls';
 
-/** Metadata namespace that holds the destination and, for a strict target, `strict`: nothing else (envoy 6.6). */
+/**
+ * Metadata namespace that holds the destination, for a strict target `strict` and for a mirrored request its prefill worker:
+ * nothing else (envoy 6.6). Of all dynamic metadata, Envoy gives the mirrored request this namespace alone.
+ */
 export const DESTINATION_NAMESPACE = 'envoy.lb';
 export const DESTINATION_KEY = 'x-gateway-destination-endpoint';
 export const STRICT_KEY = 'strict';
+export const PREFILL_KEY = 'prefill';
 
 /** Metadata namespace of everything else. */
 export const PICKER_NAMESPACE = 'picker';
 export const PICK_ID_KEY = 'pick_id';
 export const SERVED_KEY = 'served';
 export const DECISION_KEY = 'decision';
-/** The prefill worker that the request is mirrored to. */
-export const PREFILL_KEY = 'prefill';
 /** The data-parallel rank that the body names (decisions 46), and the same as the end of a worker id: `@rank`. */
 export const RANK_KEY = 'rank';
 export const RANK_SUFFIX_KEY = 'rank_suffix';

@@ -54,7 +54,8 @@ export const HTTP_CODES = {
   endpoint_not_supported: {
     status: 501,
     from: ['service'],
-    meaning: 'Embeddings and classification cannot be split between a prefill and a decode worker.',
+    meaning:
+      'Embeddings and classification cannot be split between a prefill and a decode worker; nothing can for SGLang where bodies cannot be changed (ext_authz).',
   },
   json_parse_error: {
     status: 400,

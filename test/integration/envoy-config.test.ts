@@ -86,7 +86,15 @@ describe('interface 8: wrong flags', () => {
       ['--static-workers', '--worker-urls', 'dns+http://w:80'],
       '--static-workers dns+http://w:80: expected workers with',
     ],
-    [['--mode', 'ext-authz', '--pd-disaggregation', '--pd-dispatch', 'mirror'], '--mode ext-authz: expected ext-proc'],
+    [['--mode', 'ext-authz', '--pd-disaggregation'], '--mode ext-authz: expected ext-proc, or --pd-dispatch header'],
+    [
+      ['--mode', 'ext-proc-full-duplex', '--pd-disaggregation', '--pd-dispatch', 'mirror'],
+      '--mode ext-proc-full-duplex: expected ext-proc, for',
+    ],
+    [
+      ['--static-workers', '--pd-disaggregation', '--pd-dispatch', 'mirror', '--decode', 'http://10.0.0.1:8000'],
+      '--static-workers: expected workers by EDS',
+    ],
     [
       ['--mode', 'istio', '--pd-disaggregation', '--pd-dispatch', 'mirror'],
       '--pd-dispatch mirror: not with --mode istio',

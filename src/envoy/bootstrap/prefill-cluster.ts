@@ -1,4 +1,4 @@
-import { PICKER_NAMESPACE, PREFILL_KEY, PREFILL_WORKER_CLUSTER } from '../names.ts';
+import { DESTINATION_NAMESPACE, PREFILL_KEY, PREFILL_WORKER_CLUSTER } from '../names.ts';
 import type { BootstrapOptions } from './options.ts';
 import { type Config, httpProtocolOptions } from './typed.ts';
 import { circuitBreakers, endpointsOfService, policy, upstreamHttp } from './worker-cluster.ts';
@@ -29,7 +29,7 @@ const RETRY: Config = {
 /** The body tells the decode worker whom it will meet: no other prefill worker can take its place. */
 function onlyTheNamed(): Config {
   return {
-    override_host_sources: [{ metadata: { key: PICKER_NAMESPACE, path: [{ key: PREFILL_KEY }] } }],
+    override_host_sources: [{ metadata: { key: DESTINATION_NAMESPACE, path: [{ key: PREFILL_KEY }] } }],
     fallback_policy: { policies: [policy('subset', 'subset.v3.Subset', nobodyElse())] },
   };
 }

@@ -60,13 +60,21 @@ describe('decisions 27 mirrored prefills', () => {
     } = clusters.get('prefill_workers');
     expect(type).toBe('EDS');
     const override = balancing.policies[0].typed_extension_config.typed_config;
-    expect(override.override_host_sources).toEqual([{ metadata: { key: 'picker', path: [{ key: 'prefill' }] } }]);
+    expect(override.override_host_sources).toEqual([{ metadata: { key: 'envoy.lb', path: [{ key: 'prefill' }] } }]);
     expect(override.fallback_policy.policies[0].typed_extension_config.typed_config).toMatchObject({
       fallback_policy: 'NO_FALLBACK',
     });
     const http = protocol['envoy.extensions.upstreams.http.v3.HttpProtocolOptions'];
     expect(http.retry_policy.num_retries).toBe(1);
     expect(http).not.toHaveProperty('http_filters');
+  });
+
+  it('envoy 6.6: a strict target stays one with a further key in its namespace', () => {
+    const { override } = rendered({ mirrorsPrefills: true });
+    expect(override.fallback_policy.policies[0].typed_extension_config.typed_config.subset_selectors).toEqual([
+      { keys: ['strict', 'x-gateway-destination-endpoint'], fallback_policy: 'NO_FALLBACK' },
+      { keys: ['strict', 'x-gateway-destination-endpoint', 'prefill'], fallback_policy: 'NO_FALLBACK' },
+    ]);
   });
 
   it('Envoy 1.36 has no retries of a cluster', () => {

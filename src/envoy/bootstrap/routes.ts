@@ -61,16 +61,16 @@ export function routeConfig(options: BootstrapOptions): Config {
 /** For bodies that Envoy would give the worker twice, if it had to keep them for a retry (envoy I25). */
 function onceRoute(options: BootstrapOptions): readonly Config[] {
   if (options.mode === 'ext-authz') return [];
-  const { retry_policy: _, ...route } = workerRoute(options);
-  const headers = [{ name: SEND_ONCE_HEADER, present_match: true }];
-  return [
-    {
-      '#': 'the service takes it where trailers may follow a body that it reads: with retries the body would come twice',
-      name: 'once',
-      match: { prefix: '/', headers },
-      route,
-    },
-  ];
+  return [{ '#': WHY_ONCE, name: 'once', match: ONCE_MATCH, route: withoutRetries(workerRoute(options)) }];
+}
+
+export const WHY_ONCE =
+  'the service takes it where trailers may follow a body that it reads: with retries the body would come twice';
+/** Requests that the service wants to be sent once. */
+export const ONCE_MATCH: Config = { prefix: '/', headers: [{ name: SEND_ONCE_HEADER, present_match: true }] };
+
+export function withoutRetries({ retry_policy: _, ...action }: Config): Config {
+  return action;
 }
 
 function workerRoute(options: BootstrapOptions): Config {

@@ -5,6 +5,7 @@ import {
   ERROR_CODE_HEADER,
   GRPC_WORKER_CLUSTER,
   PICKER_NAMESPACE,
+  PREFILL_KEY,
   RANK_SUFFIX_KEY,
   SERVED_KEY,
   STAMP_HEADER,
@@ -153,7 +154,7 @@ function stampFilter({ stamp, dpAware, mode }: BootstrapOptions, worker: string)
 }
 
 /** First the service's list in order, then a fallback that leaves strict targets alone (envoy 6.6, 6.7). */
-function overrideHost({ envoy, mode }: BootstrapOptions): Config {
+function overrideHost({ envoy, mode, mirrorsPrefills }: BootstrapOptions): Config {
   const authz = mode === 'ext-authz';
   const served = {
     '# selected_host_key': `not in ${DESTINATION_NAMESPACE}: a further key there would defeat the strict selector`,
@@ -165,16 +166,18 @@ function overrideHost({ envoy, mode }: BootstrapOptions): Config {
       { metadata: { key: authz ? AUTHZ_NAMESPACE : DESTINATION_NAMESPACE, path: [{ key: DESTINATION_KEY }] } },
     ],
     ...(envoy === '1.38' ? served : {}),
-    fallback_policy: { policies: [policy('subset', 'subset.v3.Subset', strictOrAny(authz))] },
+    fallback_policy: { policies: [policy('subset', 'subset.v3.Subset', strictOrAny(authz, mirrorsPrefills))] },
   };
 }
 
-function strictOrAny(authz: boolean): Config {
+function strictOrAny(authz: boolean, mirrors: boolean): Config {
+  const strict = authz ? [STRICT_KEY] : [STRICT_KEY, DESTINATION_KEY];
+  const keys = mirrors ? [strict, [...strict, PREFILL_KEY]] : [strict];
   return {
     '# fallback_policy': 'requests without a pick, or whose list is used up',
     fallback_policy: 'ANY_ENDPOINT',
     '# subset_selectors': 'a strict target: no endpoint has these keys, so nobody else serves it',
-    subset_selectors: [{ keys: authz ? [STRICT_KEY] : [STRICT_KEY, DESTINATION_KEY], fallback_policy: 'NO_FALLBACK' }],
+    subset_selectors: keys.map((each) => ({ keys: each, fallback_policy: 'NO_FALLBACK' })),
     subset_lb_policy: { policies: [policy('least_request', 'least_request.v3.LeastRequest')] },
   };
 }

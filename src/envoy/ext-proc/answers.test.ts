@@ -76,12 +76,12 @@ describe('envoy 5.1 and 6 what a pick changes', () => {
     });
   });
 
-  it('names the prefill worker of a mirrored request in metadata picker, out of the way of the strict selector (envoy 6.6)', () => {
+  it('names the prefill worker of a mirrored request where Envoy lets the mirror see it (envoy 12)', () => {
     const stream = new Stream();
     stream.picker.answer = () => pickOf('p1', { prefillMirror: '10.0.0.9:8000' });
 
-    expect(stream.requestHeaders()[0]?.dynamicMetadata?.['picker']).toEqual({
-      pick_id: 'p1',
+    expect(stream.requestHeaders()[0]?.dynamicMetadata?.['envoy.lb']).toEqual({
+      'x-gateway-destination-endpoint': '10.0.0.1:8000,10.0.0.2:8000',
       prefill: '10.0.0.9:8000',
     });
   });

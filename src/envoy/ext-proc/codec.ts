@@ -189,9 +189,9 @@ function optionOf({ name, value }: HeaderChange) {
 function structsOf(metadata: PickMetadata): Record<string, Fields> {
   const lb: Record<string, string> = { [DESTINATION_KEY]: metadata.destination };
   if (metadata.strict) lb[STRICT_KEY] = '1';
+  if (metadata.prefill !== null) lb[PREFILL_KEY] = metadata.prefill;
   const picker: Record<string, string> = { [PICK_ID_KEY]: metadata.pickId };
   if (metadata.decision !== null) picker[DECISION_KEY] = metadata.decision;
-  if (metadata.prefill !== null) picker[PREFILL_KEY] = metadata.prefill;
   if (metadata.rank !== null) {
     picker[RANK_KEY] = String(metadata.rank);
     picker[RANK_SUFFIX_KEY] = `@${metadata.rank}`;
