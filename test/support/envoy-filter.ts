@@ -32,7 +32,7 @@ interface Filter {
 
 interface Manager {
   http_filters: Filter[];
-  readonly route_config: { readonly virtual_hosts: { readonly routes: (Json & { readonly name: string })[] }[] };
+  readonly route_config: { readonly virtual_hosts: { routes: (Json & { readonly name: string })[] }[] };
 }
 
 /** Changes the bootstrap. Returns how many places each patch reached, in their order. */
@@ -57,16 +57,23 @@ function apply({ static_resources: parts }: PatchedBootstrap, patch: Patch): num
         value,
       );
     case 'HTTP_FILTER INSERT_BEFORE':
-      return managers.filter((one) => insertBefore(managerOf(one), subFilter(patch), value as unknown as Filter))
-        .length;
-    case 'HTTP_ROUTE MERGE': {
-      const name = patch.match.routeConfiguration?.vhost.route.name;
-      const all = filters.flatMap((one) => managerOf(one).route_config.virtual_hosts.flatMap((host) => host.routes));
+      return managers.filter((one) => {
+        const manager = managerOf(one);
+        const filters = withBefore(manager.http_filters, subFilter(patch), value as unknown as Filter);
+        manager.http_filters = filters ?? manager.http_filters;
+        return filters !== null;
+      }).length;
+    case 'HTTP_ROUTE MERGE':
       return mergeAll(
-        all.filter((route) => route.name === name),
+        hostsOf(filters).flatMap(({ routes }) => routes.filter(({ name }) => name === routeName(patch))),
         value,
       );
-    }
+    case 'HTTP_ROUTE INSERT_BEFORE':
+      return hostsOf(filters).filter((host) => {
+        const routes = withBefore(host.routes, routeName(patch), value as Json & { name: string });
+        host.routes = routes ?? host.routes;
+        return routes !== null;
+      }).length;
     case 'CLUSTER MERGE':
       return mergeAll(
         parts.clusters.filter((cluster) => isMatch(cluster.name, patch)),
@@ -80,11 +87,18 @@ function apply({ static_resources: parts }: PatchedBootstrap, patch: Patch): num
 const managerOf = (filter: Filter): Manager => filter.typed_config as unknown as Manager;
 const subFilter = (patch: Patch): string => patch.match.listener?.filterChain.filter.subFilter?.name ?? '';
 
-function insertBefore(manager: Manager, name: string, value: Filter): boolean {
-  const at = manager.http_filters.findIndex((filter) => filter.name === name);
-  if (at < 0) return false;
-  manager.http_filters = [...manager.http_filters.slice(0, at), value, ...manager.http_filters.slice(at)];
-  return true;
+const routeName = (patch: Patch): string | undefined => patch.match.routeConfiguration?.vhost.route.name;
+const hostsOf = (filters: readonly Filter[]) =>
+  filters.flatMap((filter) => managerOf(filter).route_config.virtual_hosts);
+
+/** The list with a value before the first of that name; null where there is none. */
+function withBefore<T extends { readonly name: string }>(
+  list: readonly T[],
+  name: string | undefined,
+  value: T,
+): T[] | null {
+  const at = list.findIndex((one) => one.name === name);
+  return at < 0 ? null : [...list.slice(0, at), value, ...list.slice(at)];
 }
 
 /** `outbound|PORT|SUBSET|HOST` */
