@@ -1,4 +1,4 @@
-import { DUPLEX, type Row, TWO } from '../trap-rows.suite.ts';
+import { BUFFERED, DUPLEX, HEADERS, type Row, routeMode, TWO } from '../trap-rows.suite.ts';
 
 export const RETRY_ROWS: readonly Row[] = [
   ['T10', 'fail open', ({ filter }) => (filter.failure_mode_allow = true), DUPLEX],
@@ -61,6 +61,28 @@ export const RETRY_ROWS: readonly Row[] = [
     ({ route, clusters }) => {
       clusters.push({ name: 'shadow', type: 'STRICT_DNS' });
       route.route.request_mirror_policies = [{ cluster: 'shadow' }];
+    },
+  ],
+  ['T80', 'no route without retries, and the service asks for bodies', ({ routes }) => routes.shift()],
+  [
+    'T80',
+    'the same, and its beginning comes unasked',
+    ({ routes, filter, manager }) => {
+      routes.shift();
+      delete manager.upgrade_configs;
+      filter.processing_mode.request_body_mode = 'BUFFERED_PARTIAL';
+    },
+    HEADERS,
+  ],
+  ['', 'the same where headers suffice', ({ routes }) => routes.shift(), HEADERS],
+  [
+    '',
+    'the same with whole bodies, which are sent once (envoy I25)',
+    ({ routes, route, filter, manager }) => {
+      routes.shift();
+      delete manager.upgrade_configs;
+      delete filter.allow_mode_override;
+      route.typed_per_filter_config = routeMode(BUFFERED);
     },
   ],
 ];

@@ -1,4 +1,4 @@
-import { SEND_ONCE_HEADER } from '../../names.ts';
+import { ENVOY_MARK, SEND_ONCE_HEADER } from '../../names.ts';
 import type { CheckSettings } from '../check-settings.ts';
 import type { ConfigNode } from '../config-node.ts';
 import { type Asker, modeOf } from '../subject/asker.ts';
@@ -19,6 +19,10 @@ const POLICY = `retry_policy:
       typed_config:
         "@type": type.googleapis.com/envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate
   host_selection_retry_max_attempts: 50`;
+
+const ONCE = `# before the route to the workers, and with its cluster
+- match: {prefix: /, headers: [{name: ${SEND_ONCE_HEADER}, present_match: true}]}
+  route: {cluster: workers, timeout: 0s, idle_timeout: 900s}   # no retry_policy`;
 
 /** Conditions that hold for a connection that failed. */
 const ON_CONNECT = ['connect-failure', 'reset', '5xx', 'gateway-error'];
@@ -143,7 +147,33 @@ retry_policy: {retry_on: connect-failure, num_retries: 2}   # of HttpProtocolOpt
       }
     },
   },
+  {
+    id: 'T80',
+    level: 'note',
+    title: 'a body that trailers follow reaches its worker twice',
+    consequence:
+      'Where a retry is possible, Envoy hands on once more what the service has read, when trailers come behind it.',
+    into: 'routes of the virtual host',
+    cure: ONCE,
+    // envoy I25
+    remark: `Few clients send trailers. Only with ${ENVOY_MARK} in initial_metadata does the service take that route. In full duplex it is T10.`,
+    *find(subject, { bodyReason }) {
+      const askers = processors(subject).filter(({ service }) => service.initialMetadata.has(ENVOY_MARK));
+      for (const asker of askers) {
+        for (const { route, policy } of retriedOf(asker)) {
+          const { requestBody } = modeOf(route, asker.filter);
+          const read =
+            requestBody === 'BUFFERED_PARTIAL' || (requestBody === 'NONE' && asksForBodies(asker, bodyReason));
+          if (read && policy.exists && route.virtualHost.exists && !hasRouteForOnce(route)) yield { at: policy };
+        }
+      }
+    },
+  },
 ];
+
+function asksForBodies({ config }: Asker, bodyReason: string | null): boolean {
+  return bodyReason !== null && config.get('allow_mode_override').bool(false) === true;
+}
 
 function* duplexFlaws(asker: Asker): Generator<Flaw> {
   const { config, filter, routes } = asker;
