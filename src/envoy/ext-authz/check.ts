@@ -1,17 +1,18 @@
-import type { BodyBytes, BodyPlan, FinalAnswer, PickAnswer, StreamFacts } from '../../picker/answer.ts';
+import type { BodyBytes, FinalAnswer, PickAnswer, StreamFacts } from '../../picker/answer.ts';
 import { type Call, type CallHandler, GrpcStatus } from '../../transport/transport.ts';
 import { DECISION_HEADER, ENVOY_MARK, STAMP_HEADER, STRICT_HEADER } from '../names.ts';
 import { type AnswerTaker, Decider } from '../pick/decider.ts';
 import { periodicLogMs } from '../pick/envoy-mark.ts';
-import { changesOfPick, type HeaderChange, type HeaderChanges, removals } from '../pick/header-changes.ts';
+import { changesOfPick, type HeaderChange, type HeaderChanges, removals, withHeader } from '../pick/header-changes.ts';
 import { isSafeHeaderValue } from '../pick/header-safety.ts';
 import { immediateOf } from '../pick/refusal.ts';
 import { CheckRequest } from './check-request.ts';
 import { encodeDenied, encodeOk, PASS_RESPONSE } from './check-response.ts';
 import type { CheckAnswer, ExtAuthzSettings } from './settings.ts';
 
-const NO_PLAN: BodyPlan = { readBody: false, reason: 'header_only' };
 const NO_HEADERS: readonly HeaderChange[] = [];
+/** Our configuration makes it the metadata that keeps everybody else from serving (envoy 6.6), and removes it. */
+const STRICT: HeaderChange = { name: STRICT_HEADER, value: '1' };
 
 /** One `Check` call, which is one HTTP request. Decides by what Envoy sent: it cannot be asked for a body (envoy 11.1). */
 export class Check implements CallHandler, AnswerTaker {
@@ -20,19 +21,20 @@ export class Check implements CallHandler, AnswerTaker {
   /** Made by our own configuration, which stamps answers, reads metadata and logs their end. */
   readonly #ours: boolean;
   readonly #facts: StreamFacts;
-  #decider: Decider | null = null;
+  readonly #decider: Decider;
   #request: CheckRequest | null = null;
 
   constructor(call: Call, settings: ExtAuthzSettings) {
     this.#call = call;
     this.#settings = settings;
+    this.#decider = new Decider(settings.picker, settings.observer, settings.decisionTimeoutMs, this);
     const periodic = periodicLogMs(call.metadata(ENVOY_MARK));
     this.#ours = periodic !== null;
     this.#facts = { periodicLogMs: periodic ?? 0, endpointPicker: false, editsBody: false, subset: null };
   }
 
   message(bytes: Buffer): void {
-    const { picker, observer, decisionTimeoutMs } = this.#settings;
+    const { observer } = this.#settings;
     const request = CheckRequest.read(bytes);
     observer.messageReceived(request === null ? 'unknown' : 'check_request');
     if (request === null) {
@@ -41,9 +43,7 @@ export class Check implements CallHandler, AnswerTaker {
       return;
     }
     this.#request = request;
-    const body = this.#bodyToRead(request);
-    this.#decider = new Decider(picker, observer, decisionTimeoutMs, this);
-    this.#decider.decide(request, body, this.#facts);
+    this.#decider.decide(request, this.#bodyToRead(request), this.#facts);
   }
 
   /** Of a unary call, the client says no more than its message. */
@@ -53,7 +53,7 @@ export class Check implements CallHandler, AnswerTaker {
 
   /** A client that left takes its call along: what is decided for it then is abandoned. */
   closed(): void {
-    this.#decider?.cancel();
+    this.#decider.cancel();
   }
 
   answered(answer: FinalAnswer): void {
@@ -84,19 +84,10 @@ export class Check implements CallHandler, AnswerTaker {
   /** What there is of a body that the decision wants; null where the head has to do. */
   #bodyToRead(request: CheckRequest): BodyBytes | null {
     const { observer } = this.#settings;
-    const plan = this.#plan(request);
+    const plan = this.#decider.plan(request);
     const body = plan.readBody ? request.body : null;
     observer.bodyPath(plan.readBody && body === null ? 'mode_cannot_grant' : plan.reason);
     return body;
-  }
-
-  #plan(request: CheckRequest): BodyPlan {
-    try {
-      return this.#settings.picker.plan(request);
-    } catch (error) {
-      this.#settings.observer.pickFailed(error);
-      return NO_PLAN;
-    }
   }
 
   #removals(): HeaderChanges | null {
@@ -113,7 +104,7 @@ export class Check implements CallHandler, AnswerTaker {
       return encodeOk(changes, this.#responseHeaders(pick), metadata);
     }
     const changes = changesOfPick(pick, base, '', false, observer);
-    return encodeOk(strict ? withStrict(changes) : changes, NO_HEADERS, metadata);
+    return encodeOk(strict ? withHeader(changes, STRICT) : changes, NO_HEADERS, metadata);
   }
 
   /** Names the worker that was meant, since an answer to a check is all that there is: a retry may have another one answer. */
@@ -131,12 +122,6 @@ export class Check implements CallHandler, AnswerTaker {
     if (isSafeHeaderValue(value)) headers.push({ name, value });
     else this.#settings.observer.headerLeftOut(name);
   }
-}
-
-/** Our configuration makes it the metadata that keeps everybody else from serving (envoy 6.6), and removes it. */
-function withStrict(changes: HeaderChanges | null): HeaderChanges {
-  const strict: HeaderChange = { name: STRICT_HEADER, value: '1' };
-  return { remove: changes?.remove ?? [], set: changes === null ? [strict] : [...changes.set, strict] };
 }
 
 function firstOf(destination: string): string {

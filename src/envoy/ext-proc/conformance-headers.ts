@@ -1,5 +1,5 @@
 /** Headers of `--test-endpoint-selection`, by which the gateways' conformance suite sees what happened (endpoint-picker-protocol 9). */
-import type { HeaderChange, HeaderChanges } from '../pick/header-changes.ts';
+import { type HeaderChanges, withHeader } from '../pick/header-changes.ts';
 
 /** Response header that names the endpoint which served. */
 export const SERVED_HEADER = 'x-conformance-test-served-endpoint';
@@ -10,6 +10,5 @@ const ECHO_HEADER = 'x-echo-set-header';
 export function askingForEcho(changes: HeaderChanges | null, destination: string): HeaderChanges {
   const comma = destination.indexOf(',');
   const first = comma < 0 ? destination : destination.slice(0, comma);
-  const echo: HeaderChange = { name: ECHO_HEADER, value: `${SERVED_HEADER}:${first}` };
-  return { remove: changes?.remove ?? [], set: [...(changes?.set ?? []), echo] };
+  return withHeader(changes, { name: ECHO_HEADER, value: `${SERVED_HEADER}:${first}` });
 }

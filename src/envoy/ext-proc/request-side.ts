@@ -1,4 +1,4 @@
-import type { BodyBytes, BodyPlan, FinalAnswer, PickAnswer, StreamFacts } from '../../picker/answer.ts';
+import type { BodyBytes, FinalAnswer, PickAnswer, StreamFacts } from '../../picker/answer.ts';
 import { bodyKindOf } from '../../request/body-kind.ts';
 import type { RequestHead } from '../../request/request-head.ts';
 import { DESTINATION_KEY, MORE_TIME_MARGIN_SECS } from '../names.ts';
@@ -40,7 +40,6 @@ export interface RequestStream extends Outlet {
 }
 
 const EMPTY = Buffer.alloc(0);
-const NO_PLAN: BodyPlan = { readBody: false, reason: 'header_only' };
 
 /** False where waiting for the body could take for ever (decisions 20). */
 function mayAskFor(head: RequestHead): boolean {
@@ -174,20 +173,11 @@ export class RequestSide implements AnswerTaker {
   /** Whether the decision waits for the body, as far as the mode can give it. */
   #wantsBody(head: HeadView): boolean {
     const { protocol } = this.#stream;
-    const plan = this.#plan(head);
+    const plan = this.#decider.plan(head);
     const wanted = plan.readBody && mayAskFor(head);
     const granted = wanted && canGiveBody(protocol);
     this.#settings.observer.bodyPath(wanted && !granted ? 'mode_cannot_grant' : plan.reason);
     return granted;
-  }
-
-  #plan(head: RequestHead): BodyPlan {
-    try {
-      return this.#settings.picker.plan(head);
-    } catch (error) {
-      this.#settings.observer.pickFailed(error);
-      return NO_PLAN;
-    }
   }
 
   /** The body comes next: by its static mode, or because the answer asks for it. */
@@ -204,7 +194,7 @@ export class RequestSide implements AnswerTaker {
    */
   #bodyWithoutHeaders(message: Incoming): void {
     const head = new AttributeHead(message.attributes);
-    this.#settings.observer.bodyPath(this.#plan(head).reason);
+    this.#settings.observer.bodyPath(this.#decider.plan(head).reason);
     this.#decideByBody(head, message);
   }
 

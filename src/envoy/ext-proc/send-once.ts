@@ -4,12 +4,13 @@
  */
 import { SEND_ONCE_HEADER } from '../names.ts';
 import type { HeadView } from '../pick/head-view.ts';
-import type { HeaderChange, HeaderChanges } from '../pick/header-changes.ts';
+import { type HeaderChange, type HeaderChanges, withHeader } from '../pick/header-changes.ts';
 import type { Fields } from './fields.ts';
 
 export type RouteChoice = 'once' | 'again';
 
 const ONCE: HeaderChange = { name: SEND_ONCE_HEADER, value: '1' };
+const AGAIN: HeaderChanges = { remove: [SEND_ONCE_HEADER], set: [] };
 
 /** Whether trailers may follow the body: not where HTTP/1 declares its length. */
 export function mayEndWithTrailers(head: HeadView, attributes: Fields | null): boolean {
@@ -20,7 +21,6 @@ export function mayEndWithTrailers(head: HeadView, attributes: Fields | null): b
 
 /** The changes with the header that chooses the route. The answer has to clear the route as well. */
 export function choosing(choice: RouteChoice, changes: HeaderChanges | null): HeaderChanges {
-  const remove = changes?.remove ?? [];
-  const set = changes?.set ?? [];
-  return choice === 'once' ? { remove, set: [...set, ONCE] } : { remove: [...remove, SEND_ONCE_HEADER], set };
+  if (choice === 'once') return withHeader(changes, ONCE);
+  return changes === null ? AGAIN : { remove: [...changes.remove, SEND_ONCE_HEADER], set: changes.set };
 }

@@ -1,9 +1,10 @@
-import type { Answer, BodyBytes, DeferredAnswer, FinalAnswer, StreamFacts } from '../../picker/answer.ts';
+import type { Answer, BodyBytes, BodyPlan, DeferredAnswer, FinalAnswer, StreamFacts } from '../../picker/answer.ts';
 import type { RequestHead } from '../../request/request-head.ts';
 import type { PickObserver } from './pick-observer.ts';
 import type { RequestPicker } from './request-picker.ts';
 
 const PASS: FinalAnswer = { kind: 'pass' };
+const NO_PLAN: BodyPlan = { readBody: false, reason: 'header_only' };
 
 /** Who asked. May be called before `decide` returns. */
 export interface AnswerTaker {
@@ -34,6 +35,16 @@ export class Decider {
   /** True while an answer is awaited. */
   get pending(): boolean {
     return this.#timer !== null || this.#deferred !== null;
+  }
+
+  /** Whether the decision wants the body. Where the picker throws, the headers have to do. */
+  plan(head: RequestHead): BodyPlan {
+    try {
+      return this.#picker.plan(head);
+    } catch (error) {
+      this.#observer.pickFailed(error);
+      return NO_PLAN;
+    }
   }
 
   /** One decision at a time. */

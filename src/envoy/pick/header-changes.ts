@@ -33,9 +33,16 @@ export function removals(head: Pick<HeadView, 'present'>, control: ReadonlySet<s
   return remove.length === 0 ? null : { remove, set: NO_CHANGES.set };
 }
 
+/** The changes with one more header set. */
+export function withHeader(changes: HeaderChanges | null, header: HeaderChange): HeaderChanges {
+  if (changes === null) return { remove: NO_CHANGES.remove, set: [header] };
+  return { remove: changes.remove, set: [...changes.set, header] };
+}
+
 /**
  * Header changes of a pick on top of `base`; null when there is nothing to change.
  *
+ * @param base {@link removals} of the request
  * @param destinationHeader name of the header copy of the destination, empty for none
  * @param bodyReplaced the client's `content-length` is wrong then; without one Envoy sends the new body chunked (envoy 5.2)
  */
@@ -49,7 +56,7 @@ export function changesOfPick(
   const { requestId, maxRetries, prefillHeader } = pick;
   const nothing = requestId === null && maxRetries === null && prefillHeader === null;
   if (nothing && destinationHeader === '' && !bodyReplaced) return base;
-  const set: HeaderChange[] = base === null ? [] : [...base.set];
+  const set: HeaderChange[] = [];
   if (requestId !== null) add(set, 'x-request-id', requestId, observer);
   // Of a strict target the worker's own answer must reach the client: no retry elsewhere (envoy 6.6).
   if (maxRetries !== null) set.push({ name: 'x-envoy-max-retries', value: String(maxRetries) });
