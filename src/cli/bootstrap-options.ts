@@ -74,6 +74,7 @@ export function bootstrapOptions(flags: EnvoyFlags, loaded: Loaded): BootstrapOp
     destinationHeader: header === 'auto' || header === 'off' ? null : header,
     stamp: settings.routedWorkerId !== 'off',
     dpAware: settings.dpAware,
+    disaggregated: settings.pdDisaggregation,
     mirrorsPrefills: mirrorsPrefills(flags, settings),
     prefillTimeoutSecs: settings.pdPrefillTimeoutSecs,
     decisionHeader: settings.decisionHeader,

@@ -40,6 +40,9 @@ export const ERROR_CODE_KEY = 'error_code';
 /** Request header by which an answer to a check says `strict` to our configuration, which turns it into metadata. */
 export const STRICT_HEADER = 'x-smg-strict';
 
+/** Metadata of an endpoint in the namespace of destinations, which subsets are made by: the leg that its worker does. */
+export const LEG_KEY = 'leg';
+
 /** Metadata of an endpoint: `id` for the access log, `stamp` for the response header (decisions 22). */
 export const WORKER_NAMESPACE = 'worker';
 export const WORKER_ID_KEY = 'id';

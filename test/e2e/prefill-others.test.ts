@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Answer, ask, noEnvoy, type Outgoing, start, until } from '../support/services.ts';
 import { beginning, failing, hanging, SplitEngine } from '../support/split-engines.ts';
-import { type Front, startFront } from '../support/stack.ts';
+import { FAST_HEALTH, type Front, startFront } from '../support/stack.ts';
 
 const CHAT = '/v1/chat/completions';
 const FLAGS: readonly string[] = [
@@ -118,6 +118,30 @@ describe.skipIf(noEnvoy())('decisions 27 prefills that others send, through a re
     await front.service.kill();
     expect((await chat({})).status).toBe(200);
     expect(got(prefills).length).toBe(before);
+  });
+
+  it('Envoy alone never chooses a prefill worker, not even with the service away and every decode worker out', async () => {
+    await serve('vllm', ['--pd-dispatch', 'header', ...FAST_HEALTH]);
+    const out = async (engine: SplitEngine) => {
+      await engine.dies();
+      await until(
+        async () => (await front.endpoints()).get(engine.address) === 'unhealthy',
+        'Envoy knows that it is out',
+      );
+    };
+    const [d1, d2] = decodes as [SplitEngine, SplitEngine];
+    d1.answer = failing(503);
+    await out(d2);
+    // The list is used up: Envoy goes on by itself.
+    const retried = await chat();
+    expect([retried.status, d1.got.length]).toEqual([503, 5]);
+    await out(d1);
+    await front.service.kill();
+    for (let i = 0; i < 8; i++) expect((await chat()).status).toBe(503);
+    // It does try decode workers that were out when the service went.
+    await d2.returns();
+    await until(async () => (await chat()).status === 200, 'one that is back serves');
+    expect(got(prefills)).toEqual([]);
   });
 
   it('mirror: vLLM, which wants its prefill first, is refused', async () => {

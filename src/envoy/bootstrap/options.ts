@@ -92,6 +92,8 @@ export interface BootstrapOptions {
   readonly stamp: boolean;
   /** Workers may be data-parallel ranks of one engine, which only the request tells apart (decisions 46). */
   readonly dpAware: boolean;
+  /** Requests are split between prefill and decode workers. */
+  readonly disaggregated: boolean;
   /** Requests are mirrored to the prefill worker that the service names (`--pd-dispatch mirror`). */
   readonly mirrorsPrefills: boolean;
   /** Longest prefill that the service sends while a request waits. */

@@ -21,6 +21,7 @@ const BASE: BootstrapOptions = {
   destinationHeader: null,
   stamp: true,
   dpAware: false,
+  disaggregated: false,
   mirrorsPrefills: false,
   prefillTimeoutSecs: 58,
   decisionHeader: false,
@@ -46,6 +47,25 @@ function rendered(change: Partial<BootstrapOptions> = {}) {
     stamp: upstream.http_filters[0].typed_config.mutations.response_mutations,
   };
 }
+
+describe('policies 4 split requests', () => {
+  const fallback = (change: Partial<BootstrapOptions>) =>
+    rendered(change).override.fallback_policy.policies[0].typed_extension_config.typed_config;
+
+  it('Envoy alone chooses among decode workers, even where all of them are out', () => {
+    expect(fallback({ disaggregated: true })).toMatchObject({
+      fallback_policy: 'DEFAULT_SUBSET',
+      default_subset: { leg: 'decode' },
+    });
+  });
+
+  it.each<[string, Partial<BootstrapOptions>]>([
+    ['where requests are not split', {}],
+    ['of workers that stand in the file, which are decode workers', { disaggregated: true, staticWorkers: [] }],
+  ])('among all %s', (_, change) => {
+    expect(fallback(change).fallback_policy).toBe('ANY_ENDPOINT');
+  });
+});
 
 describe('decisions 27 mirrored prefills', () => {
   it('envoy 12: each route that can have a prefill mirrors it under its own host, to nobody but the named worker', () => {

@@ -4,6 +4,7 @@ import {
   DESTINATION_NAMESPACE,
   ERROR_CODE_HEADER,
   GRPC_WORKER_CLUSTER,
+  LEG_KEY,
   PICKER_NAMESPACE,
   PREFILL_KEY,
   RANK_SUFFIX_KEY,
@@ -47,7 +48,8 @@ function workerCluster(options: BootstrapOptions, grpc: boolean): Config {
     '# circuit_breakers': 'a fleet runs far more than 1024 requests; a retry counts until its response headers',
     circuit_breakers: circuitBreakers(),
     typed_extension_protocol_options: workerProtocol(options, STAMP_OF_ENDPOINT, http2),
-    load_balancing_policy: workerPolicy(options),
+    // Only the service says of endpoints which leg they do.
+    load_balancing_policy: workerPolicy(options, options.disaggregated && staticWorkers === null),
   };
 }
 
@@ -83,9 +85,13 @@ export function upstreamHttp(http2: boolean): Config {
   };
 }
 
-/** `load_balancing_policy`: the workers that the service named, in its order. */
-export function workerPolicy(options: BootstrapOptions): Config {
-  return { policies: [policy('override_host', 'override_host.v3.OverrideHost', overrideHost(options))] };
+/**
+ * `load_balancing_policy`: the workers that the service named, in its order.
+ *
+ * @param legs endpoints say which leg they do: Envoy alone chooses among decode workers
+ */
+export function workerPolicy(options: BootstrapOptions, legs = false): Config {
+  return { policies: [policy('override_host', 'override_host.v3.OverrideHost', overrideHost(options, legs))] };
 }
 
 function membership(name: string, workers: readonly StaticWorker[] | null): Config {
@@ -154,7 +160,7 @@ function stampFilter({ stamp, dpAware, mode }: BootstrapOptions, worker: string)
 }
 
 /** First the service's list in order, then a fallback that leaves strict targets alone (envoy 6.6, 6.7). */
-function overrideHost({ envoy, mode, mirrorsPrefills }: BootstrapOptions): Config {
+function overrideHost({ envoy, mode, mirrorsPrefills }: BootstrapOptions, legs: boolean): Config {
   const authz = mode === 'ext-authz';
   const served = {
     '# selected_host_key': `not in ${DESTINATION_NAMESPACE}: a further key there would defeat the strict selector`,
@@ -166,16 +172,18 @@ function overrideHost({ envoy, mode, mirrorsPrefills }: BootstrapOptions): Confi
       { metadata: { key: authz ? AUTHZ_NAMESPACE : DESTINATION_NAMESPACE, path: [{ key: DESTINATION_KEY }] } },
     ],
     ...(envoy === '1.38' ? served : {}),
-    fallback_policy: { policies: [policy('subset', 'subset.v3.Subset', strictOrAny(authz, mirrorsPrefills))] },
+    fallback_policy: { policies: [policy('subset', 'subset.v3.Subset', strictOrAny(authz, mirrorsPrefills, legs))] },
   };
 }
 
-function strictOrAny(authz: boolean, mirrors: boolean): Config {
+const DECODE_WORKERS: Config = { fallback_policy: 'DEFAULT_SUBSET', default_subset: { [LEG_KEY]: 'decode' } };
+
+function strictOrAny(authz: boolean, mirrors: boolean, legs: boolean): Config {
   const strict = authz ? [STRICT_KEY] : [STRICT_KEY, DESTINATION_KEY];
   const keys = mirrors ? [strict, [...strict, PREFILL_KEY]] : [strict];
   return {
     '# fallback_policy': 'requests without a pick, or whose list is used up',
-    fallback_policy: 'ANY_ENDPOINT',
+    ...(legs ? DECODE_WORKERS : { fallback_policy: 'ANY_ENDPOINT' }),
     '# subset_selectors': 'a strict target: no endpoint has these keys, so nobody else serves it',
     subset_selectors: keys.map((each) => ({ keys: each, fallback_policy: 'NO_FALLBACK' })),
     subset_lb_policy: { policies: [policy('least_request', 'least_request.v3.LeastRequest')] },

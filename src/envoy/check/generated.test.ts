@@ -54,6 +54,10 @@ const CASES: readonly (readonly [settings: readonly string[], own?: readonly str
     ['--mode', 'ext-authz'],
   ],
   [PD],
+  [PD, ['--mode', 'ext-proc-full-duplex']],
+  [[...PD, '--pd-dispatch', 'header']],
+  [[...PD, '--pd-dispatch', 'mirror']],
+  [[...PD, '--pd-dispatch', 'mirror', '--envoy-version', '1.36']],
   [
     [...PD, '--pd-dispatch', 'header'],
     ['--mode', 'ext-authz'],

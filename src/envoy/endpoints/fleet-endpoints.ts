@@ -6,7 +6,9 @@ import type { WorkerSnapshot } from '../../workers/snapshot.ts';
 import type { Worker, WorkerStatus } from '../../workers/worker.ts';
 import { isGrpcUrl } from '../../workers/worker-url.ts';
 import {
+  DESTINATION_NAMESPACE,
   GRPC_WORKER_CLUSTER,
+  LEG_KEY,
   PREFILL_WORKER_CLUSTER,
   TLS_KEY,
   TLS_ON,
@@ -25,8 +27,8 @@ export interface FleetEndpoint {
   /** Value of the stamp, empty for none. */
   readonly stamp: string;
   readonly health: HealthStatus;
-  /** It does the prefill leg of requests. */
-  readonly prefill: boolean;
+  /** The leg of split requests that it does; null where requests are not split. */
+  readonly leg: 'prefill' | 'decode' | null;
 }
 
 /** Endpoints by `ip:port`, in registration order. */
@@ -54,7 +56,8 @@ export function endpointsOf(snapshot: WorkerSnapshot, stampKind: StampKind): Fle
     const health = healthOf(worker);
     if (there === undefined) {
       const stamp = workerStamp(worker, stampKind, null);
-      endpoints.set(address, { workerId: url, stamp, health, prefill: worker.type === 'prefill' });
+      const leg = worker.type === 'regular' ? null : worker.type;
+      endpoints.set(address, { workerId: url, stamp, health, leg });
     } else if (there.workerId === url && BEST_FIRST.indexOf(health) < BEST_FIRST.indexOf(there.health)) {
       endpoints.set(address, { ...there, health });
     }
@@ -72,7 +75,8 @@ const BEST_FIRST: readonly HealthStatus[] = [
 /**
  * A ready worker whose breaker is open or that is overloaded is degraded: Envoy's own choice falls on it only when no
  * other is left. Our picks reach it all the same (envoy 6.5), as do those that we make when its breaker half-opens. On a
- * prefill worker it falls never: a request that nobody picked for is better off with a decode worker.
+ * prefill worker it falls never, since a request that nobody picked for is better off with a decode worker: it is as good as
+ * out, and our own configuration leaves it out even where all others are.
  */
 function healthOf({ type, status, breaker, overloaded }: Worker): HealthStatus {
   if (type === 'prefill') return HealthStatus.UNHEALTHY;
@@ -89,7 +93,7 @@ export function differenceOf(a: FleetEndpoints, b: FleetEndpoints): 'none' | 'st
     const [otherAddress, other] = others.next().value ?? [];
     if (other === undefined || otherAddress !== address) return 'other';
     if (other.workerId !== one.workerId || other.stamp !== one.stamp) return 'other';
-    if (other.prefill !== one.prefill) return 'other';
+    if (other.leg !== one.leg) return 'other';
     if (other.health === one.health) continue;
     if (!isUp(one) || !isUp(other)) return 'other';
     difference = 'strain';
@@ -135,7 +139,7 @@ export function encodeEndpoints(endpoints: FleetEndpoints): EncodedEndpoints {
   return {
     grpc: encodePart(endpoints, ({ workerId }) => isGrpcUrl(workerId)),
     others: encodePart(endpoints, ({ workerId }) => !isGrpcUrl(workerId)),
-    prefill: encodePart(endpoints, ({ workerId, prefill }) => prefill && !isGrpcUrl(workerId)),
+    prefill: encodePart(endpoints, ({ workerId, leg }) => leg === 'prefill' && !isGrpcUrl(workerId)),
   };
 }
 
@@ -167,6 +171,7 @@ function encodable(ip: string, port: number, endpoint: FleetEndpoint): LbEndpoin
   if (endpoint.stamp !== '') worker[WORKER_STAMP_KEY] = endpoint.stamp;
   const name = serverName(endpoint.workerId);
   const transport = name === null ? {} : { [TRANSPORT_NAMESPACE]: { [TLS_KEY]: TLS_ON } };
+  const leg = endpoint.leg === null ? {} : { [DESTINATION_NAMESPACE]: { [LEG_KEY]: endpoint.leg } };
   return {
     hostIdentifier: {
       $case: 'endpoint',
@@ -176,6 +181,6 @@ function encodable(ip: string, port: number, endpoint: FleetEndpoint): LbEndpoin
       },
     },
     healthStatus: endpoint.health,
-    metadata: { filterMetadata: { [WORKER_NAMESPACE]: worker, ...transport } },
+    metadata: { filterMetadata: { [WORKER_NAMESPACE]: worker, ...transport, ...leg } },
   };
 }

@@ -23,6 +23,18 @@ it('decisions 24: Envoy alone chooses among decode workers, and picks reach pref
   expect(shown(true)).toEqual({ prefill: 'UNHEALTHY', decode: 'HEALTHY' });
 });
 
+it('their leg is told in the namespace that subsets are made by; without legs, nothing', () => {
+  const told = (types: readonly WorkerType[], disaggregated: boolean) => {
+    const workers = types.map((type) => makeWorker(type, { type, url: type }));
+    const encoded = encodeEndpoints(endpointsOf(makeSnapshot(workers, 1, disaggregated), 'url'));
+    return (ClusterLoadAssignment.decode(nameAssignment('workers', encoded)).endpoints ?? [])
+      .flatMap(({ lbEndpoints = [] }) => lbEndpoints)
+      .map(({ metadata }) => metadata?.filterMetadata?.['envoy.lb']);
+  };
+  expect(told(['prefill', 'decode'], true)).toEqual([{ leg: 'prefill' }, { leg: 'decode' }]);
+  expect(told(['regular'], false)).toEqual([undefined]);
+});
+
 it('workers of types that take no requests are not told', () => {
   expect(shown(false)).toEqual({ regular: 'HEALTHY' });
 });

@@ -19,6 +19,7 @@ export const ENVOY: BootstrapOptions = {
   destinationHeader: null,
   stamp: true,
   dpAware: false,
+  disaggregated: false,
   mirrorsPrefills: false,
   prefillTimeoutSecs: 58,
   decisionHeader: false,
