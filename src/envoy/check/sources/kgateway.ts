@@ -1,4 +1,4 @@
-import { member, partOf, scalarOf, type Tree, textOf } from '../tree.ts';
+import { member, partOf, scalarOf, type Tree, textOf, wholeOf } from '../tree.ts';
 import { PatchedEnvoy } from './patched-envoy.ts';
 
 const EXT_PROC = 'type.googleapis.com/envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor';
@@ -24,6 +24,8 @@ function filterOf(extProc: Tree): Tree {
     processing_mode: member(extProc, 'processingMode') ?? partOf(place, {}),
     allow_mode_override: member(extProc, 'allowProcessingModeOverride') ?? scalarOf(place, false),
     allowed_override_modes: member(extProc, 'allowedProcessingModeOverrides'),
+    // Fields for it are not there in its releases that were read (envoy 16.3).
+    metadata_options: wholeOf(place, { receiving_namespaces: member(extProc, 'metadataOptions', 'receiving') }),
     message_timeout: member(extProc, 'messageTimeout') ?? scalarOf(place, '0.2s'),
     max_message_timeout: member(extProc, 'maxMessageTimeout') ?? scalarOf(place, '0s'),
   });

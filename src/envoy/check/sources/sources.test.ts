@@ -20,7 +20,7 @@ const FILTER = {
   name: 'smg',
   typed_config: {
     '@type': EXT_PROC,
-    grpc_service: { envoy_grpc: { cluster_name: 'outbound|9002||smg.llm.svc.cluster.local' } },
+    grpc_service: { envoy_grpc: { cluster_name: 'outbound|9002||smg.llm.svc.cluster.local', authority: 'picker' } },
     failure_mode_allow: true,
     message_timeout: '5s',
     processing_mode: { response_header_mode: 'SKIP' },
@@ -159,10 +159,10 @@ describe('resources of Envoy Gateway', () => {
 });
 
 describe('GatewayExtension of kgateway', () => {
-  it('fails open by itself, and has 200 ms', () => {
+  it('fails open by itself, receives no metadata, and has 200 ms', () => {
     const extProc = { processingMode: { responseHeaderMode: 'SKIP' } };
 
-    expect(found([{ apiVersion: 'a', kind: 'GatewayExtension', spec: { extProc } }])).toEqual(['T29', RUNTIME]);
+    expect(found([{ apiVersion: 'a', kind: 'GatewayExtension', spec: { extProc } }])).toEqual(['T18', 'T29', RUNTIME]);
   });
 });
 

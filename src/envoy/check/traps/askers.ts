@@ -1,11 +1,13 @@
 /** Look-ups that several traps share. */
 import { AUTHZ_NAMESPACE, DESTINATION_KEY, DESTINATION_NAMESPACE, ENVOY_MARK, PICKER_NAMESPACE } from '../../names.ts';
 import type { CheckSettings } from '../check-settings.ts';
+import type { ConfigNode } from '../config-node.ts';
 import type { Asker, WorkerCluster } from '../subject/asker.ts';
 import { grpcServiceOf } from '../subject/asker.ts';
-import type { OverrideSource } from '../subject/cluster.ts';
+import type { Cluster, OverrideSource } from '../subject/cluster.ts';
 import type { HttpChain, Logger } from '../subject/http-chain.ts';
 import { isFullDuplex } from '../subject/processing-mode.ts';
+import type { Route } from '../subject/routes.ts';
 import type { Subject } from '../subject/subject.ts';
 
 /** The ext_proc filters that ask the service. */
@@ -52,6 +54,16 @@ export function readsPick(source: OverrideSource, asker: Asker, settings: CheckS
     );
   }
   return header !== null && header === sentHeader(asker, settings);
+}
+
+/** The retry policy of the route, else of its virtual host, else of the cluster; known to be unset where all of them are. */
+export function retryPolicyOf(route: Route, cluster: Cluster | undefined): ConfigNode {
+  const own = route.action.get('retry_policy');
+  const others = [
+    route.virtualHost.get('retry_policy'),
+    ...(cluster === undefined ? [] : [cluster.http.get('retry_policy')]),
+  ];
+  return own.exists ? own : (others.find(({ exists }) => exists) ?? own);
 }
 
 /** Metadata namespace of the pick: that of ext_authz is fixed (envoy 11.2). */

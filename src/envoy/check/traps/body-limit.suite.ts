@@ -1,9 +1,19 @@
-import { HEADERS, type Row } from '../trap-rows.suite.ts';
+import { DUPLEX, HEADERS, type Row } from '../trap-rows.suite.ts';
 
 export const BODY_LIMIT_ROWS: readonly Row[] = [
   ['T14', 'no request_body_buffer_limit', ({ host }) => delete host.request_body_buffer_limit],
   ['T14', 'a small one', ({ host }) => (host.request_body_buffer_limit = 4_194_304)],
   ['T14', 'a small one of the route', ({ route }) => (route.request_body_buffer_limit = 4_194_304)],
+  [
+    '',
+    'a small one where bodies pass whole and nothing is retried',
+    ({ host, routes }) => {
+      host.request_body_buffer_limit = 4_194_304;
+      for (const { route } of routes) delete route?.retry_policy;
+    },
+    DUPLEX,
+  ],
+  ['T14', 'a small one where something is retried', ({ host }) => (host.request_body_buffer_limit = 4_194_304), DUPLEX],
   ['T14', 'less than the service is told', () => undefined, [], ['--envoy-body-limit', '33554432']],
   [
     '',

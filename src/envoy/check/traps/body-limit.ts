@@ -2,8 +2,10 @@ import type { ConfigNode } from '../config-node.ts';
 import type { Asker } from '../subject/asker.ts';
 import { modeOf } from '../subject/asker.ts';
 import type { HttpChain } from '../subject/http-chain.ts';
+import { isFullDuplex } from '../subject/processing-mode.ts';
 import type { Route } from '../subject/routes.ts';
 import type { Trap } from '../trap.ts';
+import { retryPolicyOf } from './askers.ts';
 
 const MEBIBYTE = 1_048_576;
 /** Stream window of HTTP/2 clients where none is set (envoy 4.4). */
@@ -24,7 +26,7 @@ export const BODY_LIMIT_TRAPS: readonly Trap[] = [
     *find({ askers }, { bodyLimitBytes }) {
       for (const { route, asker } of forwarding(askers)) {
         const limit = limitOf(route, asker);
-        if (limit === undefined || limit.http1 >= bodyLimitBytes) continue;
+        if (limit === undefined || limit.http1 >= bodyLimitBytes || passesWhole(route, asker)) continue;
         const found = `${limit.http1} bytes instead of ${bodyLimitBytes}`;
         yield { at: limit.at, found, cure: `request_body_buffer_limit: ${bodyLimitBytes}` };
       }
@@ -141,6 +143,13 @@ function openLimit(route: Route | null, { manager }: HttpChain): number | undefi
   // Gateways whose buffer is patched set none on their routes.
   if (route === null) return manager.get('rds').exists || manager.get('scoped_routes').exists ? undefined : 0;
   return route.levels.every((level) => level.get('request_body_buffer_limit').absent) ? 0 : undefined;
+}
+
+/** In full duplex no body is kept but for retries. */
+function passesWhole(route: Route | null, asker: Asker): boolean {
+  if (route === null || asker.kind !== 'ext_proc' || !isFullDuplex(modeOf(route, asker.filter))) return false;
+  const cluster = asker.workers.find(({ name }) => name === route.cluster?.name);
+  return retryPolicyOf(route, cluster).absent;
 }
 
 function takesBodies(route: Route | null, asker: Asker): boolean {

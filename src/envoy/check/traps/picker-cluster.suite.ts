@@ -1,4 +1,4 @@
-import { type Row, TWO } from '../trap-rows.suite.ts';
+import { HEADERS, type Row, TWO } from '../trap-rows.suite.ts';
 
 export const PICKER_CLUSTER_ROWS: readonly Row[] = [
   ['T27', 'no thresholds', ({ picker }) => delete picker.circuit_breakers],
@@ -50,6 +50,19 @@ export const PICKER_CLUSTER_ROWS: readonly Row[] = [
     },
   ],
   ['T35', 'of 0', ({ picker }) => (picker.common_lb_config = { healthy_panic_threshold: { value: 0 } })],
+  [
+    'T81',
+    'a name as istiod makes it',
+    ({ picker, filter, logger }) => {
+      const name = 'outbound|9002||smg-envoy.llm.svc.cluster.local';
+      for (const service of [filter.grpc_service, logger.typed_config.common_config.grpc_service]) {
+        service.envoy_grpc = { cluster_name: name };
+      }
+      picker.name = name;
+      picker.load_assignment.cluster_name = name;
+    },
+    HEADERS,
+  ],
   [
     'T67',
     'for picks',

@@ -153,7 +153,34 @@ export const PICKER_CLUSTER_TRAPS: readonly Trap[] = [
       }
     },
   },
+  {
+    id: 'T81',
+    level: 'error',
+    levelBy: "a note where `--transport` is not Node's HTTP/2",
+    title: 'the service is called by a name that its HTTP/2 refuses',
+    consequence: 'Every call fails: Envoy sends the name of the cluster as the host where no authority is given.',
+    into: 'envoy_grpc',
+    cure: 'authority: picker',
+    // RFC 3986 3.2; the names of istiod's clusters have |
+    *find(subject, settings) {
+      const own = askingChains(subject).flatMap((chain) => ownLoggers(subject, chain, settings));
+      const calls = [
+        ...subject.askers.map(({ service }) => service.node),
+        ...own.map(({ config }) => config.get('grpc_service')),
+      ];
+      for (const call of calls) {
+        const authority = call.get('envoy_grpc', 'authority');
+        const name = authority.exists ? authority : call.get('envoy_grpc', 'cluster_name');
+        const text = name.text() ?? '';
+        if (authority.open || AUTHORITY.test(text)) continue;
+        yield { at: name, found: text, level: settings.nodeHttp2 ? 'error' : 'note' };
+      }
+    },
+  },
 ];
+
+/** What may stand in an authority. */
+const AUTHORITY = /^[\w.~!$&'()*+,;=:@%[\]-]*$/;
 
 function* google(service: ConfigNode): Generator<{ readonly at: ConfigNode }> {
   const at = service.get('google_grpc');

@@ -6,7 +6,7 @@ import { isBuffered, isFullDuplex } from '../subject/processing-mode.ts';
 import type { Route } from '../subject/routes.ts';
 import type { Subject } from '../subject/subject.ts';
 import type { Flaw, Trap } from '../trap.ts';
-import { processors } from './askers.ts';
+import { processors, retryPolicyOf } from './askers.ts';
 import { hasPreviousHosts } from './picker-cluster.ts';
 
 const POLICY = `retry_policy:
@@ -198,7 +198,6 @@ function heldBy(mode: ReturnType<typeof modeOf>, envoyMinor: number): string | n
 
 interface Retried {
   readonly route: Route;
-  /** Of the route, else of its virtual host, else of the cluster; known to be unset where all of them are. */
   readonly policy: ConfigNode;
   /** The cluster walks the service's list. */
   readonly overrides: boolean;
@@ -221,10 +220,7 @@ function retriedOf(asker: Asker): readonly Retried[] {
     const cluster = asker.workers.find(({ name }) => name === route.cluster?.name);
     const duplex = asker.kind === 'ext_proc' && modeOf(route, asker.filter).requestBody === 'FULL_DUPLEX_STREAMED';
     if (cluster?.type === 'ORIGINAL_DST' || duplex) return [];
-    const own = route.action.get('retry_policy');
-    const host = route.virtualHost.get('retry_policy');
-    const shared = cluster?.http.get('retry_policy');
-    const policy = own.exists ? own : host.exists ? host : shared?.exists === true ? shared : own;
+    const policy = retryPolicyOf(route, cluster);
     return [{ route, policy, overrides: cluster !== undefined && cluster.overrideHost !== null }];
   });
 }

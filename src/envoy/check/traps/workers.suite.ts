@@ -4,6 +4,14 @@ export const WORKER_ROWS: readonly Row[] = [
   ['T41', 'no thresholds', ({ workers }) => delete workers.circuit_breakers],
   ['T41', 'retries', ({ workers }) => delete workers.circuit_breakers.thresholds[0].max_retries],
   [
+    'T38',
+    'retries, where nothing is retried',
+    ({ workers, routes }) => {
+      delete workers.circuit_breakers.thresholds[0].max_retries;
+      for (const { route } of routes) delete route?.retry_policy;
+    },
+  ],
+  [
     '',
     'a budget of retries',
     ({ workers }) => {

@@ -1,7 +1,8 @@
 import type { ConfigNode } from '../config-node.ts';
+import type { WorkerCluster } from '../subject/asker.ts';
 import { breakersOf } from '../subject/cluster.ts';
 import type { Trap } from '../trap.ts';
-import { workerClusters } from './askers.ts';
+import { retryPolicyOf, workerClusters } from './askers.ts';
 import { DEFAULT_THRESHOLD } from './picker-cluster.ts';
 
 const CLUSTER = 'the worker cluster';
@@ -24,13 +25,14 @@ export const WORKER_TRAPS: readonly Trap[] = [
     - {max_connections: 100000, max_pending_requests: 100000, max_requests: 100000, max_retries: 100000}`,
     // envoy 2.2
     *find(subject) {
-      for (const { node } of workerClusters(subject)) {
+      for (const cluster of workerClusters(subject)) {
+        const { node } = cluster;
         const breakers = breakersOf(node);
         const low = ['max_connections', 'max_pending_requests', 'max_requests'].filter((name) =>
           isLow(breakers.get(name), DEFAULT_THRESHOLD),
         );
-        if (!breakers.get('retry_budget').exists && isLow(breakers.get('max_retries'), DEFAULT_RETRIES))
-          low.push('max_retries');
+        const budget = breakers.get('retry_budget').exists || isNeverRetried(cluster);
+        if (!budget && isLow(breakers.get('max_retries'), DEFAULT_RETRIES)) low.push('max_retries');
         if (low.length > 0) yield { at: breakers, found: low.join(', ') };
       }
     },
@@ -113,6 +115,10 @@ export const WORKER_TRAPS: readonly Trap[] = [
     },
   },
 ];
+
+function isNeverRetried(cluster: WorkerCluster): boolean {
+  return cluster.routes.length > 0 && cluster.routes.every((route) => retryPolicyOf(route, cluster).absent);
+}
 
 function isLow(threshold: ConfigNode, standard: number): boolean {
   return (threshold.number(standard) ?? Number.POSITIVE_INFINITY) <= standard;
