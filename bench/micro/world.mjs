@@ -58,7 +58,7 @@ export function createWorld(workers, env) {
   const { settings } = result.loaded;
   const policies = new ModelPolicies(gatewayPolicyOf(settings));
   policies.follow(registry.current);
-  const config = pickerConfigOf(settings, pins, policies);
+  const config = pickerConfigOf(settings, pins, { whole: policies, legs: null });
   const failed = (error) => {
     throw error;
   };
