@@ -66,8 +66,9 @@ export interface MemorySize {
   readonly chars: number | null;
   /** Tokens in the token tree, summed over workers. */
   readonly tokens: number | null;
-  /** Workers that hold something in the text tree, and in the token tree. */
+  /** Workers that the text tree knows: all of the model, whether they hold something or not, as SMG's gauge has it. */
   readonly textHolders: number | null;
+  /** Workers that hold something in the token tree. */
   readonly tokenHolders: number | null;
   /** Entries of the hash index. */
   readonly placements: number | null;
