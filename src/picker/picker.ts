@@ -81,7 +81,7 @@ export class Picker {
     const need = this.#config.router.bodyNeed(head, fleet, endpoint);
     if (need !== null) return { readBody: true, reason: need };
     if (fleet.ranked) return TAKES_RANK;
-    return this.#config.modelAliases.size > 0 && endpoint.hasModel ? MAY_NAME_ALIAS : HEADERS_SUFFICE;
+    return this.#config.modelAliases.size > 0 ? MAY_NAME_ALIAS : HEADERS_SUFFICE;
   }
 
   /**

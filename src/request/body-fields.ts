@@ -49,7 +49,7 @@ export function readBody(
   if (scan.status !== 'object' && (complete || scan.status !== 'truncated')) return brokenBody(scan);
   const rid = endpoint.rid === 'none' ? null : ridOf(bytes, scan, endpoint.rid);
   if (isError(rid)) return rid;
-  const model = endpoint.hasModel ? stringMember(bytes, scan, MODEL, 'model', 'a string or null') : null;
+  const model = stringMember(bytes, scan, MODEL, 'model', 'a string or null');
   if (isError(model)) return model;
   return {
     kind: 'fields',

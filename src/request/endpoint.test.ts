@@ -18,7 +18,7 @@ describe('sticky-sessions 2.1 endpoints', () => {
     ['/v1/realtime', 'realtime', false, 'none'],
     ['/v1/realtime/sessions', 'realtime', false, 'none'],
   ])('%s', (path, kind, isJson, rid) => {
-    const endpoint = { kind, isJson, rid, hasModel: isJson };
+    const endpoint = { kind, isJson, rid };
 
     expect(endpointOf(path)).toEqual(endpoint);
     expect(endpointOf(`${path}?api-version=1&rid=x`)).toEqual(endpoint);
@@ -35,7 +35,7 @@ describe('sticky-sessions 2.1 endpoints', () => {
     '?/generate',
     '/v1/realtimes',
   ])('%j is no endpoint with a body to read', (path) => {
-    expect(endpointOf(path)).toEqual({ kind: 'other', isJson: false, rid: 'none', hasModel: false });
+    expect(endpointOf(path)).toEqual({ kind: 'other', isJson: false, rid: 'none' });
   });
 });
 

@@ -20,15 +20,13 @@ export type RidRule = 'string' | 'string_or_list' | 'none';
 
 export interface Endpoint {
   readonly kind: EndpointKind;
-  /** True when its body is a JSON object, so that anything else is an error (decisions 35). */
+  /** True when its body is a JSON object with a `model`, so that anything else is an error (decisions 35). */
   readonly isJson: boolean;
   readonly rid: RidRule;
-  /** True when its body names the model in a top-level `model`. */
-  readonly hasModel: boolean;
 }
 
-const OTHER: Endpoint = { kind: 'other', isJson: false, rid: 'none', hasModel: false };
-const REALTIME: Endpoint = { kind: 'realtime', isJson: false, rid: 'none', hasModel: false };
+const OTHER: Endpoint = { kind: 'other', isJson: false, rid: 'none' };
+const REALTIME: Endpoint = { kind: 'realtime', isJson: false, rid: 'none' };
 const RERANK = json('rerank', 'string_or_list');
 
 const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map([
@@ -43,7 +41,7 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map([
   ['/v1/rerank', RERANK],
   ['/v1/responses', json('responses', 'none')],
   ['/v1/interactions', json('interactions', 'none')],
-  ['/v1/audio/transcriptions', { kind: 'transcriptions', isJson: false, rid: 'none', hasModel: false }],
+  ['/v1/audio/transcriptions', { kind: 'transcriptions', isJson: false, rid: 'none' }],
   ['/v1/realtime', REALTIME],
 ]);
 
@@ -78,5 +76,5 @@ function withoutQuery(path: string): string {
 }
 
 function json(kind: EndpointKind, rid: RidRule): Endpoint {
-  return { kind, isJson: true, rid, hasModel: true };
+  return { kind, isJson: true, rid };
 }
