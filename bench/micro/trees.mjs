@@ -64,7 +64,7 @@ function measureTree(name, kind, nodes) {
   for (const [size, length] of Object.entries(PROMPTS)) row[`${size} micros`] = rounded(turns(kind, tree, length));
   row.forgetMicros = rounded(timed(() => tree.forget(WORKERS[0])) * 1000);
   const swept = pieces(() => tree.sweep());
-  const evicted = pieces(() => tree.evict(0));
+  const evicted = pieces(() => tree.tree.evict(0));
   return {
     ...row,
     sweepMedianMs: rounded(swept.median),

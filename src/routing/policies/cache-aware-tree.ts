@@ -53,13 +53,14 @@ export class TreeCacheAwarePolicy implements Policy {
 
   #byMatch<K extends string | Uint32Array>(placement: Placement, tree: PrefixTree<K>, key: K): Worker | null {
     const { candidates, request, trail } = placement;
-    const { matched, total, holders } = tree.match(key, request.prompt.namespace);
+    const { matched, total } = tree.match(key, request.prompt.namespace);
     // Told in double precision and judged in single, as the real SMG does.
     trail.matchRatio = total === 0 ? 0 : matched / total;
     if (total === 0 || Math.fround(Math.fround(matched) / Math.fround(total)) <= this.#threshold) {
       trail.cacheBranch = 'expected_wait_fallback';
       return this.#affinity.chooseAny(placement);
     }
+    const holders = tree.holders();
     const worker = this.#affinity.chooseNear(placement, eligibleHolders(holders, candidates), total);
     trail.cacheBranch = worker !== null && holders.includes(worker.id) ? 'tree_match' : 'spill';
     return worker;

@@ -4,8 +4,6 @@ export interface PrefixMatch {
   readonly matched: number;
   /** Units of the key, the namespace mark not counted. */
   readonly total: number;
-  /** Ids of all workers that hold the matched part, at the node where the match ended; empty when nothing matched. */
-  readonly holders: readonly string[];
 }
 
 /**
@@ -15,9 +13,14 @@ export interface PrefixMatch {
 export interface PrefixTree<K extends string | Uint32Array> {
   /** Registers a worker at the root. Without effect on one that is registered. */
   add(workerId: string): void;
-  /** Looks a key up. Counts as a use of what it found, by the rules of the tree. */
+  /** Looks a key up; `holders` tells whose it is. Counts as a use of what it found, by the rules of the tree. */
   match(key: K, namespace: string | null): PrefixMatch;
-  /** The worker saw the key. Evicts what was used least recently where the tree would exceed its cap. */
+  /** Ids of all workers that hold what the last `match` found, at the node where it ended; empty when it found nothing. */
+  holders(): readonly string[];
+  /**
+   * The worker saw the key. Where the tree would exceed its cap, what was used least recently makes room, and only what finds
+   * room is remembered: never more than the cap, and of a long key less where making room for all of it would take long.
+   */
   insert(key: K, namespace: string | null, workerId: string): void;
   /** Removes a worker from the whole tree. It is gone from answers and sizes at once; its memory is freed by `sweep`. */
   forget(workerId: string): void;
@@ -27,8 +30,6 @@ export interface PrefixTree<K extends string | Uint32Array> {
   readonly holderCount: number;
   /** Units that a worker holds. */
   sizeOf(workerId: string): number;
-  /** Evicts in a bounded piece of work until at most `most` units are held: true when more is left to do. */
-  evict(most: number): boolean;
-  /** Frees a bounded piece of what forgotten workers held: true when more is left. Inserts and `evict` do their share too. */
+  /** Frees a bounded piece of what forgotten workers held: true when more is left. Inserts do their share too. */
   sweep(): boolean;
 }

@@ -1,6 +1,5 @@
 import type { Alphabet } from './alphabet.ts';
 import { NONE } from './columns.ts';
-import type { Epochs } from './epochs.ts';
 import { type Holder, Holdings } from './holdings.ts';
 import { HOLDERS, Nodes, ROOT } from './nodes.ts';
 import { commonLength, ownPart } from './runs.ts';
@@ -38,7 +37,8 @@ export class RadixTree {
   readonly #alphabet: Alphabet;
   readonly #recency: Recency;
   readonly #maxSize: number;
-  readonly #epochs: Epochs;
+  /** The order of uses: each takes the next number, beginning with 0 (policies 1.6.5). */
+  #epoch = 0;
   readonly #nodes = new Nodes();
   readonly #holdings = new Holdings(this.#nodes);
   /** Code units that the child last found has in common with the key. */
@@ -53,11 +53,10 @@ export class RadixTree {
   /** The node where it ended. */
   end = ROOT;
 
-  constructor(alphabet: Alphabet, recency: Recency, maxSize: number, epochs: Epochs) {
+  constructor(alphabet: Alphabet, recency: Recency, maxSize: number) {
     this.#alphabet = alphabet;
     this.#recency = recency;
     this.#maxSize = maxSize;
-    this.#epochs = epochs;
   }
 
   get size(): number {
@@ -76,7 +75,11 @@ export class RadixTree {
     if (this.#holdings.worker(workerId) === undefined) this.#holdings.register(workerId);
   }
 
-  /** `plain`: the text has as many code units as units. */
+  /**
+   * Looks a text up.
+   *
+   * @param plain the text has as many code units as units
+   */
   match(text: string, plain: boolean): void {
     let node = ROOT;
     let at = 0;
@@ -86,7 +89,7 @@ export class RadixTree {
       const holding = child === NONE ? NONE : this.#holdings.firstLive(child);
       if (holding === NONE) break;
       node = child;
-      if (this.#recency === 'path') this.#holdings.use(holding, this.#epochs.next());
+      if (this.#recency === 'path') this.#holdings.use(holding, this.#epoch++);
       const from = at;
       at += this.#common;
       if (this.#common < this.#nodes.run(child).length) {
@@ -106,8 +109,10 @@ export class RadixTree {
   }
 
   /**
-   * `text` must have at most as many units as the cap allows. A long text that finds a full tree of many small nodes is
-   * remembered by its beginning.
+   * The worker saw `text`, which must have at most as many units as the cap allows. Makes room of what was used least
+   * recently; where that would be too many small nodes, of the end of this text.
+   *
+   * @param plain the text has as many code units as units
    */
   insert(text: string, plain: boolean, workerId: string): void {
     const holdings = this.#holdings;
@@ -145,6 +150,7 @@ export class RadixTree {
     if (worker !== undefined) this.#holdings.forget(worker);
   }
 
+  /** Takes a bounded piece off until at most `most` units are held and nothing of forgotten workers: true when more is left. */
   evict(most: number): boolean {
     const holdings = this.#holdings;
     for (let i = 0; i < PIECE; i++) {
@@ -196,17 +202,17 @@ export class RadixTree {
       if (child === NONE) {
         if (this.#rivals >= MAX_RIVALS) break;
         child = this.#leaf(node, text, at, plain);
-        return holdings.attach(child, worker, holding, this.#epochs.next());
+        return holdings.attach(child, worker, holding, this.#epoch++);
       }
       const common = this.#common;
       if (common < this.#nodes.run(child).length) child = this.#split(child, common);
       const known = holdings.find(child, worker);
       holding = known === NONE ? holdings.attach(child, worker, holding, 0) : known;
-      if (usesPath) holdings.use(holding, this.#epochs.next());
+      if (usesPath) holdings.use(holding, this.#epoch++);
       node = child;
       at += common;
     }
-    if (!usesPath) holdings.use(holding, this.#epochs.next());
+    if (!usesPath) holdings.use(holding, this.#epoch++);
     return holding;
   }
 
@@ -253,7 +259,7 @@ export class RadixTree {
 
   /** A match that ended at a node is a use by one of its holders now and then. */
   #countMatch(node: number): void {
-    const epoch = this.#epochs.next();
+    const epoch = this.#epoch++;
     if (epoch % MATCHES_PER_USE !== 0 || node === ROOT) return;
     this.#holdings.use(this.#holdings.firstLive(node), epoch);
   }

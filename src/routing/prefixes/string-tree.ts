@@ -1,5 +1,4 @@
 import { SCALARS } from './alphabet.ts';
-import { Epochs } from './epochs.ts';
 import { TEXT_MARK_LENGTH, textMark, withoutTextMark } from './namespace-mark.ts';
 import type { PrefixMatch, PrefixTree } from './prefix-tree.ts';
 import { RadixTree } from './radix-tree.ts';
@@ -11,17 +10,18 @@ const NO_HOLDERS: readonly string[] = [];
 export class StringTree implements PrefixTree<string> {
   readonly maxSize: number;
   readonly #tree: RadixTree;
-  /** The text counted last, and its surrogate pairs: a prompt is inserted after it was matched. */
-  #counted = '';
+  /** The key prepared last, its text and the surrogate pairs in it: a prompt is inserted after it was matched. */
+  #key = '';
+  #namespace: string | null = null;
+  #text = '';
   #pairs = 0;
+  /** What the last match found. */
+  #matched = 0;
 
-  /**
-   * @param maxSize most characters held, summed over workers
-   * @param epochs shared by all string trees of a service, as in SMG, or the tree's own
-   */
-  constructor(maxSize: number, epochs = new Epochs()) {
+  /** @param maxSize most characters held, summed over workers */
+  constructor(maxSize: number) {
     this.maxSize = maxSize;
-    this.#tree = new RadixTree(SCALARS, 'last', maxSize, epochs);
+    this.#tree = new RadixTree(SCALARS, 'last', maxSize);
   }
 
   get size(): number {
@@ -41,29 +41,27 @@ export class StringTree implements PrefixTree<string> {
   }
 
   match(key: string, namespace: string | null): PrefixMatch {
-    const text = namespace === null ? withoutTextMark(key) : textMark(namespace) + key;
+    this.#prepare(key, namespace);
     const mark = namespace === null ? 0 : TEXT_MARK_LENGTH;
-    const pairs = this.#pairsOf(text);
-    this.#tree.match(text, pairs === 0);
-    const matched = Math.max(0, this.#tree.matched - mark);
-    const holders = matched === 0 ? NO_HOLDERS : this.#tree.holdersAtEnd();
-    return { matched, total: text.length - pairs - mark, holders };
+    this.#tree.match(this.#text, this.#pairs === 0);
+    this.#matched = Math.max(0, this.#tree.matched - mark);
+    return { matched: this.#matched, total: this.#text.length - this.#pairs - mark };
+  }
+
+  holders(): readonly string[] {
+    return this.#matched === 0 ? NO_HOLDERS : this.#tree.holdersAtEnd();
   }
 
   insert(key: string, namespace: string | null, workerId: string): void {
-    const text = namespace === null ? withoutTextMark(key) : textMark(namespace) + key;
-    const pairs = this.#pairsOf(text);
-    this.#counted = '';
-    this.#pairs = 0;
+    this.#prepare(key, namespace);
+    const text = this.#text;
+    const pairs = this.#pairs;
+    this.#prepare('', null); // or the last prompt would stay in memory
     this.#tree.insert(this.#capped(text, pairs), pairs === 0, workerId);
   }
 
   forget(workerId: string): void {
     this.#tree.forget(workerId);
-  }
-
-  evict(most: number): boolean {
-    return this.#tree.evict(most);
   }
 
   sweep(): boolean {
@@ -75,12 +73,12 @@ export class StringTree implements PrefixTree<string> {
     return this.#tree;
   }
 
-  #pairsOf(text: string): number {
-    if (text !== this.#counted) {
-      this.#pairs = countPairs(text);
-      this.#counted = text;
-    }
-    return this.#pairs;
+  #prepare(key: string, namespace: string | null): void {
+    if (key === this.#key && namespace === this.#namespace) return;
+    this.#key = key;
+    this.#namespace = namespace;
+    this.#text = namespace === null ? withoutTextMark(key) : textMark(namespace) + key;
+    this.#pairs = countPairs(this.#text);
   }
 
   /** As much of the text as the tree may hold. */

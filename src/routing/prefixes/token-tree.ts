@@ -1,5 +1,4 @@
 import { Pages, TOKEN_LENGTH } from './alphabet.ts';
-import { Epochs } from './epochs.ts';
 import { tokenMark, tokenMarkLength, tokenText, withoutTokenMark } from './namespace-mark.ts';
 import type { PrefixMatch, PrefixTree } from './prefix-tree.ts';
 import { RadixTree } from './radix-tree.ts';
@@ -11,16 +10,21 @@ export class TokenTree implements PrefixTree<Uint32Array> {
   readonly maxSize: number;
   readonly pageSize: number;
   readonly #tree: RadixTree;
+  /** The key made into a text last: a prompt is inserted after it was matched. */
+  #key: Uint32Array | null = null;
+  #namespace: string | null = null;
+  #text = '';
+  /** What the last match found. */
+  #matched = 0;
 
   /**
    * @param maxSize most tokens held, summed over workers
    * @param pageSize tokens of a page, at least 1
-   * @param epochs shared by all token trees of a service, as in SMG, or the tree's own
    */
-  constructor(maxSize: number, pageSize: number, epochs = new Epochs()) {
+  constructor(maxSize: number, pageSize: number) {
     this.maxSize = maxSize;
     this.pageSize = pageSize;
-    this.#tree = new RadixTree(new Pages(pageSize), 'path', maxSize, epochs);
+    this.#tree = new RadixTree(new Pages(pageSize), 'path', maxSize);
   }
 
   get size(): number {
@@ -41,28 +45,31 @@ export class TokenTree implements PrefixTree<Uint32Array> {
 
   match(key: Uint32Array, namespace: string | null): PrefixMatch {
     const tokens = namespace === null ? withoutTokenMark(key) : key;
-    if (tokens.length < this.pageSize) return { matched: 0, total: tokens.length, holders: NO_HOLDERS };
-    const mark = namespace === null ? 0 : tokenMarkLength(this.pageSize);
-    this.#tree.match(this.#text(tokens, namespace), false);
-    const matched = Math.max(0, this.#tree.matched - mark);
-    const holders = matched === 0 ? NO_HOLDERS : this.#tree.holdersAtEnd();
-    return { matched, total: tokens.length, holders };
+    this.#matched = 0;
+    if (tokens.length >= this.pageSize) {
+      const mark = namespace === null ? 0 : tokenMarkLength(this.pageSize);
+      this.#tree.match(this.#textOf(key, tokens, namespace), false);
+      this.#matched = Math.max(0, this.#tree.matched - mark);
+    }
+    return { matched: this.#matched, total: tokens.length };
+  }
+
+  holders(): readonly string[] {
+    return this.#matched === 0 ? NO_HOLDERS : this.#tree.holdersAtEnd();
   }
 
   insert(key: Uint32Array, namespace: string | null, workerId: string): void {
     const tokens = namespace === null ? withoutTokenMark(key) : key;
     if (tokens.length < this.pageSize) return;
-    const text = this.#text(tokens, namespace);
+    const text = this.#textOf(key, tokens, namespace);
+    this.#key = null; // or the last prompt would stay in memory
+    this.#text = '';
     const most = this.#wholePages(this.maxSize) * TOKEN_LENGTH;
     this.#tree.insert(text.length <= most ? text : text.substring(0, most), false, workerId);
   }
 
   forget(workerId: string): void {
     this.#tree.forget(workerId);
-  }
-
-  evict(most: number): boolean {
-    return this.#tree.evict(most);
   }
 
   sweep(): boolean {
@@ -74,10 +81,20 @@ export class TokenTree implements PrefixTree<Uint32Array> {
     return this.#tree;
   }
 
-  /** Whole pages of the key as a string. */
-  #text(tokens: Uint32Array, namespace: string | null): string {
-    const text = tokenText(tokens.subarray(0, this.#wholePages(tokens.length)));
-    return namespace === null ? text : tokenText(tokenMark(namespace, this.pageSize)) + text;
+  /**
+   * Whole pages of the key as a string.
+   *
+   * @param key known by its identity, since it does not change
+   * @param tokens those of the key that count
+   */
+  #textOf(key: Uint32Array, tokens: Uint32Array, namespace: string | null): string {
+    if (key !== this.#key || namespace !== this.#namespace) {
+      const pages = tokenText(tokens.subarray(0, this.#wholePages(tokens.length)));
+      this.#text = namespace === null ? pages : tokenText(tokenMark(namespace, this.pageSize)) + pages;
+      this.#key = key;
+      this.#namespace = namespace;
+    }
+    return this.#text;
   }
 
   #wholePages(tokens: number): number {
