@@ -1,8 +1,12 @@
+import { ENGINE_NAMES } from './split-engine.ts';
+
 /**
  * What a simulated worker can be told: one table gives the flags of `smg-envoy sim`, the members of `POST /_sim` and of
  * the request header `x-sim`, and the checks of both.
  */
 export interface Knobs {
+  /** Whose models `/v1/models` lists: `sim`, `vllm` or `sglang`, by which a gateway knows how the engine is split. */
+  readonly engine: string;
   /** Model ids that `/v1/models` lists. */
   readonly models: readonly string[];
   /** Tokens of an answer; a smaller `max_tokens` of the request wins. */
@@ -37,6 +41,7 @@ export interface Knobs {
 }
 
 export const DEFAULT_KNOBS: Knobs = {
+  engine: 'sim',
   models: ['sim-model'],
   tokens: 16,
   firstTokenMs: 0,
@@ -55,7 +60,7 @@ export const DEFAULT_KNOBS: Knobs = {
   headers: [],
 };
 
-type Kind = 'count' | 'ms' | 'rate' | 'status' | 'switch' | 'list' | 'headers';
+type Kind = 'engine' | 'count' | 'ms' | 'rate' | 'status' | 'switch' | 'list' | 'headers';
 
 /** One knob: its name in JSON (the flag is the same with dashes), its kind, and what it does. */
 export interface KnobSpec {
@@ -66,6 +71,7 @@ export interface KnobSpec {
 }
 
 export const KNOBS: readonly KnobSpec[] = [
+  { key: 'engine', name: 'engine', kind: 'engine', help: 'engine that /v1/models names: sim, vllm or sglang' },
   { key: 'models', name: 'models', kind: 'list', help: 'model ids that /v1/models lists' },
   { key: 'tokens', name: 'tokens', kind: 'count', help: 'tokens of an answer' },
   { key: 'firstTokenMs', name: 'first_token_ms', kind: 'ms', help: 'milliseconds until the first byte of an answer' },
@@ -96,6 +102,7 @@ export const KNOBS: readonly KnobSpec[] = [
 
 /** What each kind takes, as a message says it. */
 const ALLOWED: Record<Kind, string> = {
+  engine: 'sim, vllm or sglang',
   count: 'an integer from 0 to 1000000',
   ms: 'milliseconds from 0 to 3600000',
   rate: 'a number from 0 to 1',
@@ -109,6 +116,8 @@ const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+: ?[\t\x20-\x7e]*$/;
 
 function fits(kind: Kind, value: unknown): boolean {
   switch (kind) {
+    case 'engine':
+      return typeof value === 'string' && ENGINE_NAMES.includes(value);
     case 'count':
       return Number.isInteger(value) && within(value, 0, 1_000_000);
     case 'ms':
@@ -146,6 +155,7 @@ export function readKnobs(json: unknown): Partial<Knobs> | string {
 /** The value of a flag in its JSON form, ready for {@link readKnobs}; text that is no number stays text and is refused. */
 export function flagValue(spec: KnobSpec, text: string | boolean | readonly string[]): unknown {
   if (typeof text !== 'string') return text;
+  if (spec.kind === 'engine') return text;
   if (spec.kind === 'list' || spec.kind === 'headers') return [text];
   if (spec.kind === 'switch') return text === 'true' ? true : text === 'false' ? false : text;
   const value = Number(text);

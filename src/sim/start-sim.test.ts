@@ -25,6 +25,42 @@ const events = (text: string): string[] =>
     .filter((block) => block !== '')
     .map((block) => block.slice(block.indexOf('data: ') + 6));
 
+describe('policies 4.3, 4.4 engines that are split', () => {
+  const CHAT = '/v1/chat/completions';
+  const WANTS = { do_remote_decode: true, do_remote_prefill: false };
+
+  it.each([
+    ['a prefill of vLLM names its cache', { kv_transfer_params: WANTS }, null, { remote_engine_id: 'sim-1' }],
+    [
+      'its decode tells whose it is',
+      { kv_transfer_params: { do_remote_prefill: true, remote_engine_id: 'e' } },
+      'e',
+      null,
+    ],
+    [
+      'by Mooncake where it is',
+      { kv_transfer_params: { do_remote_prefill: true, remote_bootstrap_addr: 'http://p:8998' } },
+      'http://p:8998',
+      null,
+    ],
+    ['SGLang where its legs meet', { bootstrap_host: 'p', bootstrap_port: 9001 }, 'p:9001', null],
+    ['one that is not split', {}, null, null],
+  ])('%s', async (_, body, prefill, cache) => {
+    const { post } = await one();
+    const answer = await post(CHAT, body);
+    expect(answer.headers.get('x-sim-prefill')).toBe(prefill);
+    const { kv_transfer_params: told = null } = (await answer.json()) as { kv_transfer_params?: object };
+    if (cache === null) expect(told).toBeNull();
+    else expect(told).toMatchObject(cache);
+  });
+
+  it.each(['sim', 'vllm', 'sglang'])('says that it is %s', async (engine) => {
+    const { worker } = await one({ engine });
+    const list = (await (await fetch(`${worker.url}/v1/models`)).json()) as { data: object[] };
+    expect(list.data).toEqual([expect.objectContaining({ owned_by: engine })]);
+  });
+});
+
 describe('endpoints answer in the shape of their API', () => {
   it.each([
     ['/v1/chat/completions', { object: 'chat.completion', model: 'm' }],

@@ -10,6 +10,7 @@ import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { engineMetrics } from './engine-metrics.ts';
 import { type Knobs, readKnobs } from './knobs.ts';
 import { receiveBody } from './received-body.ts';
+import { prefillOf, withCache } from './split-engine.ts';
 import { acceptEcho } from './websocket-echo.ts';
 
 /** Keep-alive of uvicorn, which most engines run on, in milliseconds. */
@@ -158,7 +159,10 @@ export class SimWorker {
     const streams = body.json['stream'] === true && endpoint.events !== undefined;
     if (streams) tally.streams++;
     tally.tokens += ask.words.length;
-    await (streams ? answerEvents : answerWhole)(response, endpoint, ask, knobs, drop);
+    const prefill = prefillOf(body.json);
+    if (prefill !== null) response.setHeader('x-sim-prefill', prefill);
+    const answered = withCache(endpoint, body.json, this.name);
+    await (streams ? answerEvents : answerWhole)(response, answered, ask, knobs, drop);
   }
 
   async #other(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
@@ -170,7 +174,7 @@ export class SimWorker {
     }
     if (path === '/v1/models') {
       this.#tally.probes++;
-      return sendJson(response, knobs.modelsStatus, modelList(knobs.models));
+      return sendJson(response, knobs.modelsStatus, modelList(knobs));
     }
     if (path === '/server_info' && knobs.dpSize > 0) {
       return sendJson(response, 200, { model_path: knobs.models[0] ?? '', dp_size: knobs.dpSize, version: 'sim' });
@@ -234,9 +238,9 @@ function sendJson(response: ServerResponse, status: number, value: object): void
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 }
 
-function modelList(models: readonly string[]): object {
+function modelList({ models, engine }: Knobs): object {
   return {
     object: 'list',
-    data: models.map((id) => ({ id, object: 'model', created: 1, owned_by: 'sim', root: id, max_model_len: 8192 })),
+    data: models.map((id) => ({ id, object: 'model', created: 1, owned_by: engine, root: id, max_model_len: 8192 })),
   };
 }

@@ -57,6 +57,18 @@ describe.skipIf(noEnvoy())('interface 2: demo', () => {
     expect(answer.headers.get('x-sim-worker')).toMatch(/^sim-[1-5]$/);
   });
 
+  it('policies 4: splits requests between two prefill and two decode workers', async () => {
+    const { child, listen } = await startDemo('--pd-disaggregation');
+    expect(child.output.match(/^ {2}sim-\d (prefill|decode)/gm)).toHaveLength(4);
+    const answer = await fetch(`http://127.0.0.1:${listen}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"model":"sim-model","messages":[]}',
+    });
+    expect(answer.headers.get('x-sim-prefill')).toMatch(/^sim-[12]$/);
+    expect(answer.headers.get('x-sim-worker')).toMatch(/^sim-[34]$/);
+  });
+
   it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)('%s leaves nothing running', async (signal) => {
     const { child, ports } = await startDemo();
     expect(await openPorts(ports)).toEqual(ports);

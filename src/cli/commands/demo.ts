@@ -17,6 +17,7 @@ import { version } from '../version.ts';
 interface Options {
   readonly listen: string;
   readonly workers?: string;
+  readonly engine: string;
 }
 
 /** Sticky conversations over a policy that splits them otherwise, and a screen that stays readable. */
@@ -30,7 +31,11 @@ export const demoCommand: CliCommand = {
     );
     command
       .option('--listen <ip:port>', 'where Envoy listens', '127.0.0.1:8080')
-      .option('--workers <n>', 'simulated workers (default: 3, or 0 where the flags name workers)')
+      .option(
+        '--workers <n>',
+        'simulated workers, of each leg with --pd-disaggregation (default: 3, or 2 of each leg; 0 where the flags name workers)',
+      )
+      .option('--engine <vllm|sglang>', 'with --pd-disaggregation: what the simulated workers are', 'vllm')
       .action(run((shell) => demo(command, shell)));
   },
 };
@@ -72,7 +77,7 @@ async function start(options: Options, given: Loaded, shell: Shell, closers: (()
 
   const sim = await simulate(options, given);
   closers.push(() => sim.close());
-  const loaded = withSettings(given, { workerUrls: [...settings.workerUrls, ...sim.urls] });
+  const loaded = withSim(given, sim);
   const service = await startService(loaded, { version: version() });
   closers.push(() => service.close());
 
@@ -86,7 +91,7 @@ async function start(options: Options, given: Loaded, shell: Shell, closers: (()
   closers.push(() => envoy.stop());
 
   const { grpcAddress, adminAddress } = service;
-  const workers = [...settings.workerUrls.map((each) => ({ name: 'worker', url: each })), ...sim.workers];
+  const workers = [...settings.workerUrls.map((each) => ({ name: 'worker', url: each })), ...named(settings, sim)];
   const { configFile } = envoy;
   const adminUrl = `http://${adminAddress}`;
   shell.out(banner({ url, envoyAdminUrl, envoy: runtime, configFile, grpcAddress, adminUrl, workers }));
@@ -97,11 +102,39 @@ function withSettings(loaded: Loaded, change: Partial<Settings>): Loaded {
   return { ...loaded, settings: Object.freeze({ ...loaded.settings, ...change }) };
 }
 
+/** With the simulated workers in it: the first half prefills where requests are split. */
+function withSim(given: Loaded, sim: Sim): Loaded {
+  const { settings } = given;
+  if (!settings.pdDisaggregation) return withSettings(given, { workerUrls: [...settings.workerUrls, ...sim.urls] });
+  const half = sim.urls.length / 2;
+  const workers = sim.urls.map((url, at) => ({
+    value: {
+      url,
+      worker_type: at < half ? 'prefill' : 'decode',
+      kv_connector: 'NixlConnector',
+      // Told to engines only; nobody listens there.
+      ...(at < half ? { bootstrap_port: 9101 + at } : {}),
+    },
+    where: () => `simulated worker ${at + 1}`,
+  }));
+  return { ...given, workers: [...given.workers, ...workers] };
+}
+
+function named({ pdDisaggregation }: Settings, { workers }: Sim): readonly { name: string; url: string }[] {
+  const legOf = (at: number): string => (!pdDisaggregation ? '' : at < workers.length / 2 ? ' prefill' : ' decode');
+  return workers.map(({ name, url }, at) => ({ name: `${name}${legOf(at)}`, url }));
+}
+
 function simulate(options: Options, { settings, workers }: Loaded): Promise<Sim> {
-  const named = settings.workerUrls.length + workers.length > 0;
-  const text = options.workers ?? (named ? '0' : '3');
+  const { pdDisaggregation, workerUrls, prefill, decode } = settings;
+  const given = workerUrls.length + prefill.length + decode.length + workers.length > 0;
+  const text = options.workers ?? (given ? '0' : pdDisaggregation ? '2' : '3');
   if (!/^\d{1,3}$/.test(text)) {
     throw new AppError('invalid_configuration', `--workers ${text}: expected a whole number from 0 to 999`);
   }
-  return startSim({ count: Number(text) });
+  if (!pdDisaggregation) return startSim({ count: Number(text) });
+  if (options.engine !== 'vllm' && options.engine !== 'sglang') {
+    throw new AppError('invalid_configuration', `--engine ${options.engine}: expected vllm or sglang`);
+  }
+  return startSim({ count: 2 * Number(text), engine: options.engine });
 }
