@@ -43,7 +43,7 @@ function workerCluster(options: BootstrapOptions, grpc: boolean): Config {
       grpc ? GRPC_WORKER_CLUSTER : WORKER_CLUSTER,
       staticWorkers?.filter((each) => each.grpc === grpc) ?? null,
     ),
-    ...(staticWorkers === null ? {} : healthChecks(options.staticHealth, grpc)),
+    ...(staticWorkers === null ? {} : healthChecks(options.staticHealth, grpc, http2)),
     ...(upstream.tls === null ? {} : tlsMatches(upstream.tls, http2)),
     '# circuit_breakers': 'a fleet runs far more than 1024 requests; a retry counts until its response headers',
     circuit_breakers: circuitBreakers(),
@@ -116,8 +116,9 @@ export function endpointsOfService(): Config {
 }
 
 /** Without the service nothing else tells Envoy which workers of the file are well. */
-function healthChecks(health: StaticHealthOptions | null, grpc: boolean): Config {
+function healthChecks(health: StaticHealthOptions | null, grpc: boolean, http2: boolean): Config {
   if (health === null) return {};
+  const http = { path: health.path, ...(http2 ? { codec_client_type: 'HTTP2' } : {}) };
   const interval = `${health.intervalSecs}s`;
   return {
     '# health_checks': 'requests that Envoy places itself go to healthy workers',
@@ -128,7 +129,7 @@ function healthChecks(health: StaticHealthOptions | null, grpc: boolean): Config
         no_traffic_interval: interval,
         unhealthy_threshold: health.failureThreshold,
         healthy_threshold: health.successThreshold,
-        ...(grpc ? { grpc_health_check: {} } : { http_health_check: { path: health.path } }),
+        ...(grpc ? { grpc_health_check: {} } : { http_health_check: http }),
       },
     ],
   };

@@ -47,6 +47,18 @@ describe('decisions 45 what is generated for workers of each scheme', () => {
     expect(routes.map((route: any) => route.route.cluster)).toEqual(['workers']);
   });
 
+  it('checks workers of the file in the version of HTTP that they speak', async () => {
+    const check = async (...flags: string[]) => {
+      const { of } = await rendered('--static-workers', '--worker-urls', 'http://w:1', 'grpc://w:2', ...flags);
+      return ['workers', 'grpc_workers'].map((name) => of(name).cluster.health_checks[0]);
+    };
+    const [one, grpc] = await check();
+    expect(one.http_health_check).toEqual({ path: '/health' });
+    expect(grpc.grpc_health_check).toEqual({});
+    const [two] = await check('--upstream-http2');
+    expect(two.http_health_check).toEqual({ path: '/health', codec_client_type: 'HTTP2' });
+  });
+
   it.each([[['--worker-urls', 'http://w:1', 'https://w:2']], [['--worker-schemes', 'https']]])(
     '%j: TLS to the endpoints that say so, their names in the certificate',
     async (flags) => {
