@@ -33,6 +33,7 @@ export class Session implements CallHandler, RequestStream {
   #responseBegan = false;
   /** True when no answer may go out any more. */
   #over = false;
+  /** By an end with which the request goes on. */
   #endedByUs = false;
   #draining = false;
 
@@ -154,9 +155,12 @@ export class Session implements CallHandler, RequestStream {
     this.#settings.observer.messageReceived('unknown');
     this.#settings.observer.passed('protocol_error');
     this.#finish();
+    if (this.#echoes()) {
+      this.#call.end(GrpcStatus.invalidArgument, 'not a ProcessingRequest');
+      return;
+    }
     this.#endedByUs = true;
-    if (this.#echoes()) this.#call.end(GrpcStatus.invalidArgument, 'not a ProcessingRequest');
-    else this.#call.end();
+    this.#call.end();
   }
 
   /** A body that passes through here reaches its goal only as far as it is given back. */

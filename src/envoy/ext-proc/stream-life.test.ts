@@ -273,6 +273,16 @@ describe('decisions 7 what the end of a stream means', () => {
     expect(stream.picker.ended).toEqual([]);
   });
 
+  it('is that of the request where we fail it: a message that cannot be read, in full duplex', () => {
+    const stream = new Stream({ request: 'full_duplex' });
+    BODY(stream);
+    stream.raw(Buffer.from([0xff]));
+    stream.close();
+
+    expect(stream.call.ended).toMatchObject({ status: 3 });
+    expect(stream.picker.ended).toEqual(['p1']);
+  });
+
   it('ends the call at once when Envoy has half-closed', () => {
     const stream = new Stream();
     stream.requestHeaders();
