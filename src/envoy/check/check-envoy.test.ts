@@ -175,6 +175,21 @@ describe('other shapes', () => {
     expect(found(text)).toEqual([expect.stringContaining('cluster workers (workers) is in none of the files')]);
   });
 
+  it('an aggregate cluster is named as not judged: those behind it may take picks', () => {
+    const text = flawed(good, ({ config }) => {
+      const type = 'type.googleapis.com/envoy.extensions.clusters.aggregate.v3.ClusterConfig';
+      for (const cluster of config.static_resources.clusters) {
+        if (cluster.name === 'workers') cluster.name = 'workers_first';
+      }
+      config.static_resources.clusters.push({
+        name: 'workers',
+        cluster_type: { name: 'aggregate', typed_config: { '@type': type, clusters: ['workers_first'] } },
+      });
+    });
+
+    expect(found(text)).toEqual([expect.stringContaining('cluster workers (workers) is an aggregate of others')]);
+  });
+
   it('listeners from a control plane: nothing is there to judge', () => {
     expect(found('dynamic_resources: {lds_config: {ads: {}}}')).toEqual([
       expect.stringContaining('listeners come from a control plane'),

@@ -115,7 +115,7 @@ function workersOf(routes: readonly Route[], service: GrpcService, clusters: Clu
   const names = new Set(routes.flatMap(({ cluster }) => cluster?.name ?? []));
   return [...names].flatMap((name) => {
     const cluster = clusters.get(name);
-    if (cluster === undefined) return [];
+    if (cluster === undefined || cluster.isAggregate) return [];
     return [{ ...cluster, routes: routes.filter((route) => route.cluster?.name === name) }];
   });
 }

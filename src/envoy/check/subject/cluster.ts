@@ -1,4 +1,4 @@
-import { type ConfigNode, extensionOf } from '../config-node.ts';
+import { type ConfigNode, extensionOf, typeOf } from '../config-node.ts';
 
 /** A cluster of Envoy. */
 export interface Cluster {
@@ -7,6 +7,8 @@ export interface Cluster {
   /** Its `HttpProtocolOptions`. */
   readonly http: ConfigNode;
   readonly type: string | undefined;
+  /** It stands for others, one of which is chosen for each request. */
+  readonly isAggregate: boolean;
   /** Addresses that stand in the file (`host:port`, `[ipv6]:port`, `unix:path`); null when they come from elsewhere. */
   readonly endpoints: readonly string[] | null;
   /** Its `override_host` policy; null when it has none. */
@@ -37,6 +39,7 @@ export function clusterOf(node: ConfigNode): Cluster {
     node,
     http: node.get('typed_extension_protocol_options', HTTP_OPTIONS),
     type: node.get('type').choice(CLUSTER_TYPES, 'STATIC'),
+    isAggregate: typeOf(node.get('cluster_type', 'typed_config')).endsWith('.aggregate.v3.ClusterConfig'),
     endpoints: endpointsOf(node),
     overrideHost: overrideHostOf(node),
   };

@@ -41,15 +41,17 @@ export function subjectOf(sources: Sources, settings: CheckSettings): Subject {
   return { bootstraps, chains, clusters, askers, trees, notJudged };
 }
 
-/** Clusters that are named and not there: they come from a control plane. */
+/** Clusters that are named and not there, since they come from a control plane, or stand for others. */
 function unknownClusters(asker: Asker, clusters: ReadonlyMap<string, Cluster>): NotJudged[] {
-  const open: NotJudged[] = [];
-  const tell = (name: string, at: ConfigNode, what: string): void => {
-    if (clusters.has(name) || open.some(({ reason }) => reason.startsWith(`cluster ${name} `))) return;
-    open.push({ place: at.place, reason: `cluster ${name} (${what}) is in none of the files` });
+  const open = new Map<string, NotJudged>();
+  const look = (name: string, at: ConfigNode, what: string): void => {
+    const cluster = clusters.get(name);
+    if (open.has(name) || cluster?.isAggregate === false) return;
+    const why = cluster === undefined ? 'is in none of the files' : 'is an aggregate of others';
+    open.set(name, { place: at.place, reason: `cluster ${name} (${what}) ${why}` });
   };
   const { clusterName, node } = asker.service;
-  if (clusterName !== null) tell(clusterName, node, 'the service');
-  for (const { cluster } of asker.routes) if (cluster !== null) tell(cluster.name, cluster.at, 'workers');
-  return open;
+  if (clusterName !== null) look(clusterName, node, 'the service');
+  for (const { cluster } of asker.routes) if (cluster !== null) look(cluster.name, cluster.at, 'workers');
+  return [...open.values()];
 }

@@ -37,6 +37,8 @@ export const RETRY_ROWS: readonly Row[] = [
   ['T39', 'gateway-error', ({ route }) => (route.route.retry_policy.retry_on += ',gateway-error')],
   ['T39', 'reset, against the flag', () => undefined, [], ['--retry-on-reset', 'off']],
   ['T39', 'a timeout of an attempt', ({ route }) => (route.route.retry_policy.per_try_timeout = '30s')],
+  ['T39', 'an idle timeout of an attempt', ({ route }) => (route.route.retry_policy.per_try_idle_timeout = '5s')],
+  ['', 'a long one', ({ route }) => (route.route.retry_policy.per_try_idle_timeout = '900s')],
   ['T40', 'one retry', ({ route }) => (route.route.retry_policy.num_retries = 1)],
   ['T40', 'no previous_hosts', ({ route }) => delete route.route.retry_policy.retry_host_predicate],
   ['T40', 'few selections', ({ route }) => (route.route.retry_policy.host_selection_retry_max_attempts = 5)],

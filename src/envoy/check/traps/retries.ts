@@ -8,6 +8,7 @@ import type { Subject } from '../subject/subject.ts';
 import type { Flaw, Trap } from '../trap.ts';
 import { processors, retryPolicyOf } from './askers.ts';
 import { hasPreviousHosts } from './picker-cluster.ts';
+import { isShort } from './time.ts';
 
 const POLICY = `retry_policy:
   retry_on: connect-failure,refused-stream,reset,retriable-status-codes
@@ -101,6 +102,10 @@ export const RETRY_TRAPS: readonly Trap[] = [
         if (bad.length > 0) yield { at: policy.get('retry_on'), found: bad.join(', ') };
         const each = policy.get('per_try_timeout');
         if ((each.seconds(0) ?? 0) > 0) yield { at: each, found: 'per_try_timeout', cure: '# delete per_try_timeout' };
+        const silent = policy.get('per_try_idle_timeout');
+        if (isShort(silent.seconds())) {
+          yield { at: silent, found: 'per_try_idle_timeout', cure: '# delete per_try_idle_timeout' };
+        }
       }
     },
   },

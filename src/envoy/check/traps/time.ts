@@ -134,7 +134,7 @@ idle_timeout: 900s          # of the route`,
   },
 ];
 
-/** 0 switches an idle timeout off. */
-function isShort(secs: number | undefined): boolean {
+/** Whether an idle timeout cuts a long prefill; 0 switches it off. */
+export function isShort(secs: number | undefined): boolean {
   return secs !== undefined && secs > 0 && secs < IDLE_SECS;
 }
