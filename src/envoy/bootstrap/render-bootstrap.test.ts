@@ -1,160 +1,6 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: parsed configuration has no types
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
-import type { BootstrapOptions } from './options.ts';
-import { renderBootstrap } from './render-bootstrap.ts';
-
-const BASE: BootstrapOptions = {
-  mode: 'ext-proc',
-  listen: { kind: 'tcp', host: '127.0.0.1', port: 8080 },
-  pickers: [{ kind: 'tcp', host: '127.0.0.1', port: 9002 }],
-  failClosed: false,
-  admin: null,
-  upstream: { http2: false, tls: null, grpc: false },
-  staticWorkers: null,
-  staticHealth: null,
-  envoy: '1.38',
-  bodyLimitBytes: 16_777_216,
-  retry: { attempts: 5, initialBackoffMs: 50, maxBackoffMs: 30_000, onReset: true, connectFailureOnly: false },
-  requestTimeoutSecs: null,
-  hiddenHeaders: ['authorization', 'cookie'],
-  destinationHeader: null,
-  stamp: true,
-  dpAware: false,
-  disaggregated: false,
-  mirrorsPrefills: false,
-  prefillTimeoutSecs: 58,
-  decisionHeader: false,
-  authzBody: false,
-};
-
-function rendered(change: Partial<BootstrapOptions> = {}) {
-  const bootstrap = parse(renderBootstrap({ ...BASE, ...change }));
-  const manager = bootstrap.static_resources.listeners[0].filter_chains[0].filters[0].typed_config;
-  const clusters = new Map<string, any>(bootstrap.static_resources.clusters.map((c: any) => [c.name, c]));
-  const workers = clusters.get('workers');
-  const upstream = workers.typed_extension_protocol_options['envoy.extensions.upstreams.http.v3.HttpProtocolOptions'];
-  return {
-    bootstrap,
-    listener: bootstrap.static_resources.listeners[0],
-    manager,
-    extProc: manager.http_filters[0].typed_config,
-    vhost: manager.route_config.virtual_hosts[0],
-    route: manager.route_config.virtual_hosts[0].routes.at(-1).route,
-    clusters,
-    workers,
-    override: workers.load_balancing_policy.policies[0].typed_extension_config.typed_config,
-    stamp: upstream.http_filters[0].typed_config.mutations.response_mutations,
-  };
-}
-
-describe('policies 4 split requests', () => {
-  const fallback = (change: Partial<BootstrapOptions>) =>
-    rendered(change).override.fallback_policy.policies[0].typed_extension_config.typed_config;
-
-  it('Envoy alone chooses among decode workers, even where all of them are out', () => {
-    expect(fallback({ disaggregated: true })).toMatchObject({
-      fallback_policy: 'DEFAULT_SUBSET',
-      default_subset: { leg: 'decode' },
-    });
-  });
-
-  it.each<[string, Partial<BootstrapOptions>]>([
-    ['where requests are not split', {}],
-    ['of workers that stand in the file, which are decode workers', { disaggregated: true, staticWorkers: [] }],
-  ])('among all %s', (_, change) => {
-    expect(fallback(change).fallback_policy).toBe('ANY_ENDPOINT');
-  });
-});
-
-describe('decisions 27 mirrored prefills', () => {
-  it('envoy 12: each route that can have a prefill mirrors it under its own host, to nobody but the named worker', () => {
-    const { vhost, clusters } = rendered({ mirrorsPrefills: true });
-    const policies = [{ cluster: 'prefill_workers', disable_shadow_host_suffix_append: true }];
-    for (const { route } of vhost.routes) expect(route.request_mirror_policies).toEqual(policies);
-
-    const {
-      type,
-      load_balancing_policy: balancing,
-      typed_extension_protocol_options: protocol,
-    } = clusters.get('prefill_workers');
-    expect(type).toBe('EDS');
-    const override = balancing.policies[0].typed_extension_config.typed_config;
-    expect(override.override_host_sources).toEqual([{ metadata: { key: 'envoy.lb', path: [{ key: 'prefill' }] } }]);
-    expect(override.fallback_policy.policies[0].typed_extension_config.typed_config).toMatchObject({
-      fallback_policy: 'NO_FALLBACK',
-    });
-    const http = protocol['envoy.extensions.upstreams.http.v3.HttpProtocolOptions'];
-    expect(http.retry_policy.num_retries).toBe(1);
-    expect(http).not.toHaveProperty('http_filters');
-  });
-
-  it('envoy 6.6: a strict target stays one with a further key in its namespace', () => {
-    const { override } = rendered({ mirrorsPrefills: true });
-    expect(override.fallback_policy.policies[0].typed_extension_config.typed_config.subset_selectors).toEqual([
-      { keys: ['strict', 'x-gateway-destination-endpoint'], fallback_policy: 'NO_FALLBACK' },
-      { keys: ['strict', 'x-gateway-destination-endpoint', 'prefill'], fallback_policy: 'NO_FALLBACK' },
-    ]);
-  });
-
-  it('Envoy 1.36 has no retries of a cluster', () => {
-    const { clusters } = rendered({ mirrorsPrefills: true, envoy: '1.36' });
-    expect(JSON.stringify(clusters.get('prefill_workers'))).not.toContain('retry_policy');
-  });
-
-  it('no other configuration has them', () => {
-    const { vhost, clusters } = rendered();
-    expect(JSON.stringify(vhost)).not.toContain('mirror');
-    expect([...clusters.keys()]).not.toContain('prefill_workers');
-  });
-});
-
-describe('mode ext-proc-full-duplex', () => {
-  const mode = 'ext-proc-full-duplex' as const;
-
-  it('envoy 4.6: sends everything both ways, with the trailers that Envoy then wants, and no override', () => {
-    const { extProc } = rendered({ mode });
-
-    expect(extProc.processing_mode).toEqual({
-      request_header_mode: 'SEND',
-      response_header_mode: 'SEND',
-      request_body_mode: 'FULL_DUPLEX_STREAMED',
-      response_body_mode: 'FULL_DUPLEX_STREAMED',
-      request_trailer_mode: 'SEND',
-      response_trailer_mode: 'SEND',
-    });
-    expect([extProc.allow_mode_override, extProc.allowed_override_modes]).toEqual([undefined, undefined]);
-    expect([
-      extProc.allow_content_length_header,
-      rendered({ mode, envoy: '1.37' }).extProc.allow_content_length_header,
-    ]).toEqual([true, undefined]);
-  });
-
-  it('endpoint-picker-protocol 2, 3 and 5: forwards subset and served endpoint, takes the pick', () => {
-    expect(rendered({ mode }).extProc.metadata_options).toEqual({
-      forwarding_namespaces: { untyped: ['envoy.lb.subset_hint', 'envoy.lb', 'picker'] },
-      receiving_namespaces: { untyped: ['envoy.lb', 'picker'] },
-    });
-    expect(rendered({ mode }).vhost.request_headers_to_remove).toContain('x-gateway-destination-endpoint');
-    expect(rendered({ mode }).override.override_host_sources).toEqual([
-      { metadata: { key: 'envoy.lb', path: [{ key: 'x-gateway-destination-endpoint' }] } },
-    ]);
-  });
-
-  it('envoy I26 and T10: has the route without retries, and answers 503 without the service, fail-open or not', () => {
-    const { vhost } = rendered({ mode });
-
-    expect(vhost.routes.map(({ name }: any) => name)).toEqual(['once', 'all']);
-    expect(vhost.routes.map(({ route }: any) => 'retry_policy' in route)).toEqual([false, true]);
-    for (const failClosed of [true, false]) {
-      const { extProc } = rendered({ mode, failClosed });
-      expect(extProc).toMatchObject({
-        failure_mode_allow: !failClosed,
-        status_on_error: { code: 'ServiceUnavailable' },
-      });
-    }
-  });
-});
+import { DEFAULTS, rendered } from './fixture.suite.ts';
 
 describe('decisions 46 data-parallel ranks', () => {
   const logged = (manager: any) => manager.http_filters[1].typed_config.upstream_log[0].typed_config;
@@ -345,7 +191,7 @@ describe('options', () => {
     [{ connectFailureOnly: true }, 'connect-failure', 4],
     [{ attempts: 1 }, 'connect-failure,refused-stream,reset,retriable-status-codes', 0],
   ])('decisions 31: %o', (change, retryOn, retries) => {
-    const policy = rendered({ retry: { ...BASE.retry, ...change } }).route.retry_policy;
+    const policy = rendered({ retry: { ...DEFAULTS.retry, ...change } }).route.retry_policy;
     expect(policy).toMatchObject({ retry_on: retryOn, num_retries: retries, host_selection_retry_max_attempts: 50 });
     expect(policy.retriable_status_codes).toEqual(
       'connectFailureOnly' in change ? undefined : [408, 429, 500, 502, 503, 504],
@@ -353,7 +199,7 @@ describe('options', () => {
   });
 
   it('the longest back-off is never below the first', () => {
-    const retry = { ...BASE.retry, initialBackoffMs: 200, maxBackoffMs: 100 };
+    const retry = { ...DEFAULTS.retry, initialBackoffMs: 200, maxBackoffMs: 100 };
     expect(rendered({ retry }).route.retry_policy.retry_back_off).toEqual({
       base_interval: '0.2s',
       max_interval: '0.2s',
@@ -425,41 +271,5 @@ describe('options', () => {
   it('an admin listener where it is asked for', () => {
     const admin = { kind: 'tcp', host: '127.0.0.1', port: 9901 } as const;
     expect(rendered({ admin }).bootstrap.admin.address.socket_address.port_value).toBe(9901);
-  });
-});
-
-describe('envoy 10.7 local replies', () => {
-  const { mappers } = rendered().manager.local_reply_config;
-
-  it('each is the error envelope with its code', () => {
-    for (const mapper of mappers) {
-      const { error } = JSON.parse(mapper.body_format_override.text_format_source.inline_string);
-      const header = mapper.headers_to_add[0];
-      expect(header).toMatchObject({ header: { key: 'x-smg-error-code', value: error.code } });
-      expect(header.append_action).toBe('OVERWRITE_IF_EXISTS_OR_ADD');
-      expect(Object.keys(error)).toEqual(['type', 'code', 'message', 'param']);
-      expect(mapper.body_format_override.content_type).toBe('application/json');
-    }
-  });
-
-  it.each([
-    [['UH', 'UO', 'NC'], 'no_available_workers'],
-    [['UF'], 'call_upstream_connection_failed'],
-    [['UC', 'UR', 'LR'], 'call_upstream_request_error'],
-    [['UPE'], 'call_upstream_request_error'],
-    [['UT'], 'call_upstream_timeout'],
-    [['NR'], 'route_not_found'],
-  ])('flags %j: %s', (flags, code) => {
-    const mapper = mappers.find((each: any) => each.filter.response_flag_filter?.flags.includes(flags[0]));
-    expect(mapper.filter.response_flag_filter.flags).toEqual(flags);
-    expect(mapper.headers_to_add[0].header.value).toBe(code);
-  });
-
-  it('T75, T76: no status alone decides, no text can hold internals', () => {
-    expect(rendered().manager.local_reply_config.body_format).toBeUndefined();
-    for (const mapper of mappers) {
-      expect(Object.keys(mapper.filter)).not.toContain('status_code_filter');
-      expect(mapper.body_format_override.text_format_source.inline_string).not.toContain('%');
-    }
   });
 });
