@@ -1,14 +1,9 @@
 import type { Loaded, Settings } from '../config/load-settings.ts';
-import type { PolicyName } from '../routing/policy-name.ts';
+import { POLICY_FACTS } from '../routing/policy-facts.ts';
 import { parseWorkerSpec } from '../workers/worker-spec.ts';
 
 /** What `--authz-body` may say. */
 export const AUTHZ_BODY = ['auto', 'on', 'off'] as const;
-
-/** Policies that look for a key without the sticky override. */
-const KEYED: readonly PolicyName[] = ['manual', 'consistent_hashing', 'prefix_hash'];
-/** Policies that place by the prompt. */
-const READ_PROMPTS: readonly PolicyName[] = ['cache_aware', 'prefix_hash', 'bucket'];
 
 /**
  * Whether decisions want bodies, as far as settings can tell (sticky-sessions 4.2): what models and policies the workers
@@ -23,7 +18,7 @@ export function bodyReason({ settings, workers }: Loaded): string | null {
   const { policy, prefillPolicy, decodePolicy, checkModel, modelAlias } = settings;
   const policies = [policy, prefillPolicy ?? policy, decodePolicy ?? policy];
   if (keysInBodies(settings)) return 'keys are looked for in bodies';
-  const reader = policies.find((each) => READ_PROMPTS.includes(each));
+  const reader = policies.find((each) => POLICY_FACTS[each].needsPrompt);
   if (reader !== undefined) return `${reader} places by prompts`;
   if (checkModel) return '--check-model reads models';
   if (modelAlias.length > 0) return '--model-alias reads models';
@@ -31,7 +26,8 @@ export function bodyReason({ settings, workers }: Loaded): string | null {
 }
 
 function keysInBodies({ policy, routingKeyOverride, routingKeySources }: Settings): boolean {
-  if (!routingKeyOverride && !KEYED.includes(policy)) return false;
+  const { readsKey, pins } = POLICY_FACTS[policy];
+  if (!routingKeyOverride && !readsKey && pins !== 'own') return false;
   return routingKeySources.some((source) =>
     source === 'rid' ? routingKeyOverride : source === 'opening' || source.startsWith('body:'),
   );

@@ -91,8 +91,10 @@ export class Decisions {
   #strictlyKnown(outcome: Outcome): Outcome {
     if (outcome.kind !== 'placed' || !outcome.strict || this.#parts.envoyKnows(outcome.worker.address)) return outcome;
     outcome.trail.ringBranch = 'target_worker_miss';
-    const { policy, model, trail } = outcome;
-    return { kind: 'refused', reason: 'no_available_workers', leg: 'single', detail: null, policy, model, trail };
+    const { worker, policy, model, trail } = outcome;
+    const leg = worker.type === 'regular' ? 'single' : worker.type;
+    const reason = 'no_available_workers';
+    return { kind: 'refused', reason, leg, detail: null, strict: true, policy, model, trail };
   }
 }
 

@@ -40,6 +40,7 @@ export function placeSelection(
       reason: 'no_available_workers',
       leg: 'single',
       detail: null,
+      strict: false,
       policy,
       model: known,
       trail,

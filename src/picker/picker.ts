@@ -13,7 +13,6 @@ import type { JsonScan } from '../request/json-scanner.ts';
 import type { RequestHead } from '../request/request-head.ts';
 import { requestIdHeader, requestIdIn } from '../request/request-id.ts';
 import type { RoutingRequest } from '../request/routing-request.ts';
-import { readTargetWorker } from '../request/target-worker.ts';
 import type { Decision, Outcome, Refusal } from '../routing/decision.ts';
 import { bothAllow } from '../routing/eligibility.ts';
 import type { Router } from '../routing/router.ts';
@@ -189,7 +188,7 @@ export class Picker {
     now: number,
   ): Answer {
     if (outcome.kind === 'placed') return this.#placed(outcome, request, facts, requestIdToSet, now);
-    if (facts.subset === null && this.#isPremature(outcome, request.head)) return this.#pass('not_settled');
+    if (facts.subset === null && this.#isPremature(outcome)) return this.#pass('not_settled');
     this.#parts.counters.outcome(outcome, endpointLabel(request.head.path), request.streaming);
     this.#parts.counters.refused(outcome.reason);
     const style = this.#config.errorStyle ?? (facts.endpointPicker ? 'epp' : 'smg');
@@ -200,9 +199,9 @@ export class Picker {
    * Just after a start, that nobody can serve is no fact: Envoy may know workers from before and finds one that answers.
    * A strict target stays one: nobody else may serve it. So does a subset, which Envoy's own choice would leave.
    */
-  #isPremature({ reason, policy }: Refusal, head: RequestHead): boolean {
+  #isPremature({ reason, strict }: Refusal): boolean {
     const { fleet } = this.#parts;
-    if (fleet.judged || (policy === 'consistent_hashing' && readTargetWorker(head) !== null)) return false;
+    if (fleet.judged || strict) return false;
     return reason === 'no_available_workers' || fleet.current.workers.length === 0;
   }
 

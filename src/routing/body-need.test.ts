@@ -3,6 +3,7 @@ import { makeSnapshot, makeWorker, TestFleet } from '../../test/support/fleet.ts
 import { type DriverOptions, makeRequest, type RequestParts, RouterDriver } from '../../test/support/routing.ts';
 import { endpointOf } from '../request/endpoint.ts';
 import type { Policy } from './policy.ts';
+import { POLICY_FACTS } from './policy-facts.ts';
 
 const CHAT = endpointOf('/v1/chat/completions');
 const NO_RID = endpointOf('/v1/responses');
@@ -13,8 +14,7 @@ const several = makeSnapshot([makeWorker('a', { models: ['m'] }), makeWorker('b'
 /** Stands for a policy that reads the prompt. */
 const promptPolicy: Policy = {
   name: 'cache_aware',
-  needsPrompt: true,
-  needsLoads: false,
+  facts: POLICY_FACTS.cache_aware,
   memory: null,
   pick: ({ candidates }) => candidates[0] ?? null,
   next: () => null,

@@ -1,15 +1,14 @@
 import type { PinStore } from '../pins/pin-store.ts';
 import type { Endpoint } from '../request/endpoint.ts';
 import type { RequestHead } from '../request/request-head.ts';
-import { readRoutingTokens } from '../request/routing-tokens.ts';
-import { readTargetWorker } from '../request/target-worker.ts';
+import { hasRoutingTokens } from '../request/routing-tokens.ts';
 import type { Pool, WorkerSnapshot } from '../workers/snapshot.ts';
 import type { BodyReason } from './body-reason.ts';
 import { mayBeInBody } from './key-sources.ts';
 import type { ModelPolicies } from './model-policies.ts';
 import { type Leg, overridePinKey } from './pin-key.ts';
-import type { Policy } from './policy.ts';
-import { type HeaderKeyReader, headKey, type KeyRules, readListedKey } from './routing-keys.ts';
+import { isStrict, type Policy } from './policy.ts';
+import { headKey, type KeyRules, keyOfHead, readListedKey } from './routing-keys.ts';
 import type { Stickiness, StickinessByPolicy } from './stickiness.ts';
 import { pinDecides } from './sticky.ts';
 
@@ -50,10 +49,10 @@ export function bodyNeedOf(
   const { policies } = rules;
   const pool = certainPool(snapshot, rules);
   const policy = pool === undefined ? policies.standard : policies.of(pool);
-  const above = rules.stickiness.of(policy.name);
+  const above = rules.stickiness.of(policy);
   if (bodyKeyMayDecide(head, endpoint, rules.keys, above, policy)) return 'routing_key_override';
   if (pool === undefined) {
-    const text = policies.all.some((each) => each.needsPrompt) && !hasTokenHint(head, rules.leg);
+    const text = policies.needsPrompt && !hasTokenHint(head, rules.leg);
     return text ? 'policy_needs_text' : 'model_ambiguous';
   }
   if (promptDecides(head, pool, policy, above, rules)) return 'policy_needs_text';
@@ -70,7 +69,7 @@ function certainPool(snapshot: WorkerSnapshot, { leg, policies }: BodyNeedRules)
 
 /** Legs do not look at it (policies 4.5). */
 function hasTokenHint(head: RequestHead, leg: Leg): boolean {
-  return leg === 'single' && readRoutingTokens(head) !== null;
+  return leg === 'single' && hasRoutingTokens(head);
 }
 
 function bodyKeyMayDecide(
@@ -78,16 +77,16 @@ function bodyKeyMayDecide(
   endpoint: Endpoint,
   keys: KeyRules,
   { kind, readHeader }: Stickiness,
-  { name }: Policy,
+  policy: Policy,
 ): boolean {
-  if (kind === 'none' && name !== 'consistent_hashing' && name !== 'prefix_hash') return false;
+  if (kind === 'none' && !policy.facts.readsKey) return false;
   const { sources, override } = keys;
   let last = sources.length - 1;
   for (; last >= 0; last--) {
     const source = sources[last];
     if (source !== undefined && mayBeInBody(source, endpoint, override)) break;
   }
-  if (last < 0 || (name === 'consistent_hashing' && readTargetWorker(head) !== null)) return false;
+  if (last < 0 || isStrict(policy, head)) return false;
   for (let i = 0; i < last; i++) {
     const source = sources[i];
     if (source === undefined) continue;
@@ -97,17 +96,6 @@ function bodyKeyMayDecide(
   return true;
 }
 
-/** The key of the head that decides when the body has none. */
-function keyOfHead(head: RequestHead, keys: KeyRules, readHeader: HeaderKeyReader): string | null {
-  const { sources } = keys;
-  for (let i = 0; i < sources.length; i++) {
-    const source = sources[i];
-    const key = source === undefined ? null : headKey(source, head, keys, readHeader);
-    if (key !== null) return key;
-  }
-  return null;
-}
-
 function promptDecides(
   head: RequestHead,
   pool: Pool,
@@ -115,10 +103,11 @@ function promptDecides(
   above: Stickiness,
   { leg, keys, pins }: BodyNeedRules,
 ): boolean {
-  if (!policy.needsPrompt || hasTokenHint(head, leg)) return false;
-  const key = above.kind === 'override' || policy.name === 'prefix_hash' ? keyOfHead(head, keys, readListedKey) : null;
+  const { needsPrompt, readsKey } = policy.facts;
+  if (!needsPrompt || hasTokenHint(head, leg)) return false;
+  const key = above.kind === 'override' || readsKey ? keyOfHead(head, keys, readListedKey) : null;
   if (key === null) return true;
   // It hashes a key of the headers instead of the prompt, also for the first placement (sticky-sessions 3.2, 5).
-  if (policy.name === 'prefix_hash') return false;
+  if (readsKey) return false;
   return !pinDecides(above.rules, pins, overridePinKey(pool.model, leg, key), key, pool);
 }

@@ -139,6 +139,8 @@ export interface Refusal {
   readonly leg: Leg;
   /** What the message says of the cause; null for the usual words. */
   readonly detail: string | null;
+  /** The client named the one worker that may serve (`x-smg-target-worker`): nobody else may be asked instead. */
+  readonly strict: boolean;
   readonly policy: PolicyName;
   readonly model: string;
   readonly trail: Trail;

@@ -4,6 +4,7 @@ import { makeWorker, TestFleet, TestLoad } from '../../test/support/fleet.ts';
 import { type DriverOptions, makeRequest, RouterDriver } from '../../test/support/routing.ts';
 import { endpointOf } from '../request/endpoint.ts';
 import { exitsOf } from './hot-pin.ts';
+import { POLICY_FACTS } from './policy-facts.ts';
 
 function workersWith(loads: readonly number[]) {
   return loads.map((requests, index) => {
@@ -93,7 +94,7 @@ describe('--pin-load-factor', () => {
   });
 
   it('leaves the pin alone when the policy has no better place', () => {
-    const decline = { name: 'least_load', needsPrompt: false, needsLoads: true, memory: null } as const;
+    const decline = { name: 'least_load', facts: POLICY_FACTS.least_load, memory: null } as const;
     const driver = hot({ policy: { ...decline, pick: () => null, next: () => null } });
 
     const decision = driver.place({ key: 'k' });
@@ -131,7 +132,7 @@ describe('--pin-load-factor', () => {
   });
 
   it('asks for the prompt of a key that has to be placed again', () => {
-    const prompts = { name: 'cache_aware', needsPrompt: true, needsLoads: false, memory: null } as const;
+    const prompts = { name: 'cache_aware', facts: POLICY_FACTS.cache_aware, memory: null } as const;
     const policy = { ...prompts, pick: () => null, next: () => null };
     const driver = hot({ policy, keys: { order: 'header-only' } });
     const { head } = makeRequest({ key: 'k' });

@@ -5,13 +5,13 @@ import { allOverloaded } from '../workers/load/overload.ts';
 import type { Pool } from '../workers/snapshot.ts';
 import type { Worker } from '../workers/worker.ts';
 import { assign } from './assignment.ts';
-import { type Decision, newTrail, type Outcome, type PinWrite, type Refusal, type Trail } from './decision.ts';
+import { type Decision, newTrail, type Outcome, type PinWrite, type Refusal, type RefusalReason } from './decision.ts';
 import type { ModelPolicies } from './model-policies.ts';
 import { startOf } from './next-by-key.ts';
 import { pastVeto } from './past-veto.ts';
 import { peersOf } from './peers.ts';
 import { type Leg, manualPinKey, overridePinKey } from './pin-key.ts';
-import { among, type Placement, type Policy } from './policy.ts';
+import { among, isStrict, type Placement, type Policy } from './policy.ts';
 import { type KeyRules, keyOf, loadKeyOf } from './routing-keys.ts';
 import type { Stickiness, StickinessByPolicy } from './stickiness.ts';
 import { anyKeepsPins, chooseSticky, type PinLookup } from './sticky.ts';
@@ -48,7 +48,7 @@ export class LegPlacer {
     const { keys, policies, stickiness: byPolicy } = this.#options;
     const trail = newTrail();
     const policy = policies.of(pool);
-    const stickiness = byPolicy.of(policy.name);
+    const stickiness = byPolicy.of(policy);
     const { kind } = stickiness;
     const key =
       kind === 'none' ? null : keyOf(request, keys, stickiness.readHeader, kind === 'override' ? trail : null);
@@ -73,24 +73,24 @@ export class LegPlacer {
     const { pool, trail } = placement;
     if (!anyKeepsPins(pool)) {
       trail.stickyBranch = 'no_healthy_workers';
-      return this.#refuse('no_available_workers', policy, pool.model, trail);
+      return this.#refuse('no_available_workers', policy, placement);
     }
     const ownModel = policy === policies.standard ? null : pool.model;
     const pinKey = kind === 'manual' ? manualPinKey(leg, key, ownModel) : overridePinKey(pool.model, leg, key);
     const choice = chooseSticky(rules, policy, pins, pinKey, loadKey, placement);
     if (choice === null || choice.worker === null) {
-      return this.#refuse('no_available_workers', policy, pool.model, trail);
+      return this.#refuse('no_available_workers', policy, placement);
     }
     if (learnFromPins && trail.stickyBranch === 'occupied_hit') learn(policy, placement, choice.worker);
     return this.#placed(placement, policy, choice.worker, choice.other, pinKey, loadKey, choice.write);
   }
 
   #placeUnkeyed(placement: Placement, policy: Policy, { kind }: Stickiness, loadKey: string | null): Outcome {
-    const { pool, trail } = placement;
+    const { trail } = placement;
     const nobody = placement.candidates.length === 0;
     if (kind === 'manual') trail.stickyBranch = nobody ? 'no_healthy_workers' : 'no_routing_id';
     const worker = nobody ? null : policy.pick(placement);
-    if (worker === null) return this.#refuse('no_available_workers', policy, pool.model, trail);
+    if (worker === null) return this.#refuse('no_available_workers', policy, placement);
     return this.#placed(placement, policy, worker, null, null, loadKey, null);
   }
 
@@ -104,10 +104,10 @@ export class LegPlacer {
   ): Outcome {
     const { pool, random, trail } = placement;
     if (key !== null || kind === 'manual') trail.stickyBranch = 'no_healthy_workers';
-    if (this.#options.shed) return this.#refuse('worker_overload_protection_shed', policy, pool.model, trail);
+    if (this.#options.shed) return this.#refuse('worker_overload_protection_shed', policy, placement);
     const candidates = pastVeto(pool);
     const worker = assign('min_load', candidates, random);
-    if (worker === null) return this.#refuse('no_available_workers', policy, pool.model, trail);
+    if (worker === null) return this.#refuse('no_available_workers', policy, placement);
     trail.pastVeto = true;
     return this.#placed(among(placement, candidates), policy, worker, null, null, loadKey, null);
   }
@@ -154,8 +154,11 @@ export class LegPlacer {
     return taken.slice(1);
   }
 
-  #refuse(reason: Refusal['reason'], policy: Policy, model: string, trail: Trail): Refusal {
-    return { kind: 'refused', reason, leg: this.#options.leg, detail: null, policy: policy.name, model, trail };
+  #refuse(reason: RefusalReason, policy: Policy, { request, pool, trail }: Placement): Refusal {
+    const { leg } = this.#options;
+    const strict = isStrict(policy, request.head);
+    const { model } = pool;
+    return { kind: 'refused', reason, leg, detail: null, strict, policy: policy.name, model, trail };
   }
 }
 

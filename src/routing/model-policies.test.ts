@@ -4,6 +4,7 @@ import { policyOptions } from '../../test/support/routing.ts';
 import type { Worker } from '../workers/worker.ts';
 import { ModelPolicies } from './model-policies.ts';
 import type { Policy } from './policy.ts';
+import { POLICY_FACTS } from './policy-facts.ts';
 import type { PolicyName } from './policy-name.ts';
 import { BUCKET_DEFAULTS, EXPECTED_WAIT_DEFAULTS, type PolicyOptions } from './policy-parameters.ts';
 
@@ -22,8 +23,7 @@ function recorded(name: PolicyName = 'round_robin', options = policyOptions()) {
     const forgotten: string[] = [];
     const policy: Policy = {
       name: made,
-      needsPrompt: made === 'bucket',
-      needsLoads: made === 'least_load',
+      facts: POLICY_FACTS[made],
       pick: () => null,
       next: () => null,
       memory: { learn: () => {}, forget: (id) => forgotten.push(id), tend: () => false, sizes: () => [] },

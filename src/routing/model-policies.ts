@@ -45,7 +45,9 @@ export class ModelPolicies {
   /** What was decided for each model that workers serve; null for the gateway's policy. */
   readonly #decided = new Map<string, Made | null>();
   #workerIds: ReadonlySet<string> = new Set();
-  #all: readonly Policy[];
+  #all: readonly Policy[] = [];
+  #needsLoads = false;
+  #needsPrompt = false;
 
   constructor(gateway: GatewayPolicy, hooks: ModelPoliciesHooks = {}) {
     this.#create = hooks.create ?? createPolicy;
@@ -53,7 +55,7 @@ export class ModelPolicies {
     this.#labels = hooks.labels ?? true;
     this.#gateway = gateway;
     this.#standard = this.#make(gateway.name, gateway.options, null);
-    this.#all = [this.#standard.policy];
+    this.#list();
   }
 
   /** The gateway's policy. */
@@ -73,7 +75,12 @@ export class ModelPolicies {
 
   /** True when some policy looks at load reports. */
   get needsLoads(): boolean {
-    return this.#all.some((policy) => policy.needsLoads);
+    return this.#needsLoads;
+  }
+
+  /** True when some policy looks at prompts. Hot path. */
+  get needsPrompt(): boolean {
+    return this.#needsPrompt;
   }
 
   /** The policy of a pool. Hot path. */
@@ -144,6 +151,8 @@ export class ModelPolicies {
   #list(): void {
     const own = [...this.#decided.values()].flatMap((made) => made?.policy ?? []);
     this.#all = [this.#standard.policy, ...own];
+    this.#needsLoads = this.#all.some(({ facts }) => facts.needsLoads);
+    this.#needsPrompt = this.#all.some(({ facts }) => facts.needsPrompt);
   }
 }
 

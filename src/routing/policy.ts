@@ -1,8 +1,11 @@
+import type { RequestHead } from '../request/request-head.ts';
 import type { RoutingRequest } from '../request/routing-request.ts';
+import { readTargetWorker } from '../request/target-worker.ts';
 import type { Random } from '../util/random.ts';
 import type { Pool } from '../workers/snapshot.ts';
 import type { Worker } from '../workers/worker.ts';
 import type { Trail } from './decision.ts';
+import type { PolicyFacts } from './policy-facts.ts';
 import type { PolicyName } from './policy-name.ts';
 
 /** What a policy may look at. Time and randomness come in here; a policy does no I/O. */
@@ -28,13 +31,15 @@ export function among(
   return { request, pool, candidates, now, random, trail, keyStart };
 }
 
+/** True when the client named the one worker that may serve. */
+export function isStrict({ facts }: Policy, head: RequestHead): boolean {
+  return facts.takesTarget && readTargetWorker(head) !== null;
+}
+
 /** Chooses a worker for a request. Knows nothing of stickiness, which stands above it. */
 export interface Policy {
   readonly name: PolicyName;
-  /** True when the choice depends on the prompt, so that the body must be read. */
-  readonly needsPrompt: boolean;
-  /** True when the choice looks at the engines' load reports, so that they must be asked for. */
-  readonly needsLoads: boolean;
+  readonly facts: PolicyFacts;
   /** One of `candidates`, or null when the policy declines. May advance the policy's own state. */
   pick(placement: Placement): Worker | null;
   /** The next best of `candidates` that is not in `taken`, null when none is left. Changes no state. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { TestFleet } from '../../test/support/fleet.ts';
 import { type DriverOptions, makeRequest, type RequestParts, RouterDriver } from '../../test/support/routing.ts';
 import type { Policy } from './policy.ts';
+import { POLICY_FACTS } from './policy-facts.ts';
 
 function drive(options: DriverOptions = {}): RouterDriver {
   return new RouterDriver(new TestFleet(['A', 'B', 'C']), options);
@@ -38,8 +39,7 @@ describe('--learn-from-pins (sticky-sessions P11)', () => {
     const learned: string[] = [];
     const policy: Policy = {
       name: 'cache_aware',
-      needsPrompt: true,
-      needsLoads: false,
+      facts: POLICY_FACTS.cache_aware,
       pick: ({ candidates }) => candidates[0] ?? null,
       next: () => null,
       memory: {

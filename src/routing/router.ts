@@ -10,7 +10,7 @@ import { newTrail, type Outcome, type Refusal } from './decision.ts';
 import { type Eligibility, eligiblePart } from './eligibility.ts';
 import { LegPlacer, type LegPlacerOptions } from './leg-placer.ts';
 import type { ModelPolicies } from './model-policies.ts';
-import { isManualPinKey } from './pin-key.ts';
+import { isStrict } from './policy.ts';
 import { StickinessByPolicy, type StickinessOptions } from './stickiness.ts';
 
 export interface RouterOptions extends StickinessOptions, Omit<LegPlacerOptions, 'leg' | 'stickiness'> {
@@ -67,7 +67,7 @@ class StickyRouter implements Router {
     eligible: Eligibility | null = null,
   ): Outcome {
     const pool = snapshot.pool(request.model);
-    if (pool === undefined) return this.#unserved(request.model);
+    if (pool === undefined) return this.#unserved(request);
     return this.#placer.place(request, eligible === null ? pool : eligiblePart(pool, eligible), now, random);
   }
 
@@ -76,19 +76,20 @@ class StickyRouter implements Router {
   }
 
   afterServed(pinKey: string, candidates: readonly string[], servedWorkerId: string): readonly string[] | null {
-    const { rules } = this.#stickiness.of(isManualPinKey(pinKey) ? 'manual' : 'round_robin');
+    const { rules } = this.#stickiness.ofPin(pinKey);
     return afterServed(candidates, servedWorkerId, rules.write);
   }
 
-  #unserved(model: string): Refusal {
-    const policy = this.policies.standard.name;
+  #unserved({ model, head }: RoutingRequest): Refusal {
+    const policy = this.policies.standard;
     const reason = model === '' ? 'no_available_workers' : 'model_not_found';
     return {
       kind: 'refused',
       reason,
       leg: 'single',
       detail: null,
-      policy,
+      strict: isStrict(policy, head),
+      policy: policy.name,
       model: model === '' ? NO_MODEL : model,
       trail: newTrail(),
     };

@@ -1,4 +1,5 @@
 /** Which key a request is routed by, policy by policy (sticky-sessions 2.4–2.6). Hot path. */
+import type { BodyKeys } from '../request/body-keys.ts';
 import { readAscii } from '../request/header-readers.ts';
 import { stripLineage } from '../request/lineage.ts';
 import type { RequestHead } from '../request/request-head.ts';
@@ -52,7 +53,22 @@ export function manualReader({ manualReadsList }: KeyRules): HeaderKeyReader {
 
 /** The key of a request, null when it has none. Where it came from goes to `trail`, if there is one. */
 export function keyOf(
-  request: RoutingRequest,
+  { head, bodyKeys }: RoutingRequest,
+  rules: KeyRules,
+  readHeader: HeaderKeyReader,
+  trail: Trail | null,
+): string | null {
+  return find(head, bodyKeys, rules, readHeader, trail);
+}
+
+/** The key of a request whose body has none. */
+export function keyOfHead(head: RequestHead, rules: KeyRules, readHeader: HeaderKeyReader): string | null {
+  return find(head, null, rules, readHeader, null);
+}
+
+function find(
+  head: RequestHead,
+  body: BodyKeys | null,
   rules: KeyRules,
   readHeader: HeaderKeyReader,
   trail: Trail | null,
@@ -61,7 +77,7 @@ export function keyOf(
   for (let i = 0; i < sources.length; i++) {
     const source = sources[i];
     if (source === undefined) continue;
-    const key = headKey(source, request.head, rules, readHeader) ?? bodyKey(source, request, rules);
+    const key = headKey(source, head, rules, readHeader) ?? bodyKey(source, body, rules);
     if (key === null) continue;
     if (trail !== null) trail.keySource = source.place;
     return key;
@@ -85,11 +101,11 @@ export function headKey(
 }
 
 /** The key that a source finds in the body, null for none. */
-function bodyKey({ place, pointer }: KeySource, { bodyKeys }: RoutingRequest, { override }: KeyRules): string | null {
-  if (bodyKeys === null) return null;
-  if (place === 'rid') return override ? bodyKeys.rid : null;
-  if (place === 'opening') return bodyKeys.opening;
-  const key = pointer === null ? null : bodyKeys.at(pointer);
+function bodyKey({ place, pointer }: KeySource, body: BodyKeys | null, { override }: KeyRules): string | null {
+  if (body === null) return null;
+  if (place === 'rid') return override ? body.rid : null;
+  if (place === 'opening') return body.opening;
+  const key = pointer === null ? null : body.at(pointer);
   return key === null || !override ? key : stripLineage(key);
 }
 
@@ -99,7 +115,7 @@ export function prefixKeyOf(request: RoutingRequest, rules: KeyRules): string | 
   for (let i = 0; i < sources.length; i++) {
     const source = sources[i];
     if (source === undefined || source.place === 'rid') continue;
-    const key = headKey(source, request.head, rules, readRawListedKey) ?? bodyKey(source, request, rules);
+    const key = headKey(source, request.head, rules, readRawListedKey) ?? bodyKey(source, request.bodyKeys, rules);
     if (key !== null) return key;
   }
   return null;

@@ -1,6 +1,7 @@
 import type { AssignmentMode } from './assignment.ts';
 import type { WriteMode } from './candidates.ts';
-import type { PolicyName } from './policy-name.ts';
+import { isManualPinKey } from './pin-key.ts';
+import type { Policy } from './policy.ts';
 import { type HeaderKeyReader, type KeyRules, manualReader, readListedKey, readRingKey } from './routing-keys.ts';
 import type { StickyRules } from './sticky.ts';
 
@@ -27,11 +28,11 @@ export interface Stickiness {
   readonly readHeader: HeaderKeyReader;
 }
 
-/** The three cases, made once: which one holds is told by the name of the policy. */
+/** The three cases, made once: which one holds is a fact of the policy. */
 export class StickinessByPolicy {
   readonly #manual: Stickiness;
   readonly #ring: Stickiness;
-  readonly #others: Stickiness;
+  readonly #override: Stickiness;
 
   constructor(options: StickinessOptions) {
     const { keys, overrideMode, inflightCap, pinLoadFactor } = options;
@@ -48,11 +49,16 @@ export class StickinessByPolicy {
       readHeader: manualReader(keys),
     };
     this.#ring = { kind: 'none', rules: overridden, readHeader: readRingKey };
-    this.#others = { kind: keys.override ? 'override' : 'none', rules: overridden, readHeader: readListedKey };
+    this.#override = { kind: keys.override ? 'override' : 'none', rules: overridden, readHeader: readListedKey };
   }
 
-  of(policy: PolicyName): Stickiness {
-    return policy === 'manual' ? this.#manual : policy === 'consistent_hashing' ? this.#ring : this.#others;
+  of({ facts: { pins } }: Policy): Stickiness {
+    return pins === 'override' ? this.#override : pins === 'own' ? this.#manual : this.#ring;
+  }
+
+  /** What stored a pin under this name. */
+  ofPin(pinKey: string): Stickiness {
+    return isManualPinKey(pinKey) ? this.#manual : this.#override;
   }
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { TestFleet } from '../../test/support/fleet.ts';
 import { type DriverOptions, RouterDriver } from '../../test/support/routing.ts';
 import type { AssignmentMode } from './assignment.ts';
+import { POLICY_FACTS } from './policy-facts.ts';
 
 const PIN = '7:unknown:s:conv';
 const ON_A = { candidates: ['A', 'C'] };
@@ -90,8 +91,7 @@ function always(id: string): DriverOptions {
   return {
     policy: {
       name: 'least_load',
-      needsPrompt: false,
-      needsLoads: false,
+      facts: POLICY_FACTS.least_load,
       memory: null,
       pick: ({ candidates }) => candidates.find((worker) => worker.id === id) ?? null,
       next: () => null,

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PickerBench } from '../../test/support/picker-bench.ts';
 import type { Policy } from '../routing/policy.ts';
+import { POLICY_FACTS } from '../routing/policy-facts.ts';
 import { createLog } from '../telemetry/log.ts';
 import { Housekeeping, type HousekeepingIntervals } from './housekeeping.ts';
 
@@ -16,8 +17,7 @@ function remembering(pieces: number, visits: string[], name: string): Policy {
   let left = pieces;
   return {
     name: 'cache_aware',
-    needsPrompt: true,
-    needsLoads: true,
+    facts: POLICY_FACTS.cache_aware,
     pick: () => null,
     next: () => null,
     memory: {

@@ -10,6 +10,7 @@ import { type Decision, newTrail, type Outcome, type Refusal, type RefusalReason
 import { type Eligibility, eligiblePart } from '../eligibility.ts';
 import { LegPlacer } from '../leg-placer.ts';
 import type { ModelPolicies } from '../model-policies.ts';
+import { isStrict } from '../policy.ts';
 import type { Router, RouterOptions } from '../router.ts';
 import { StickinessByPolicy } from '../stickiness.ts';
 import type { PairingMode } from './compatibility.ts';
@@ -155,11 +156,12 @@ export class PairRouter implements Router {
     reason: RefusalReason,
     leg: PairedLeg,
     detail: string | null,
-    { model }: RoutingRequest,
+    { model, head }: RoutingRequest,
     known = model === '' ? NO_MODEL : model,
   ): Refusal {
-    const policy = this.#pair[leg].standard.name;
-    return { kind: 'refused', reason, leg, detail, policy, model: known, trail: newTrail() };
+    const policy = this.#pair[leg].standard;
+    const strict = isStrict(policy, head);
+    return { kind: 'refused', reason, leg, detail, strict, policy: policy.name, model: known, trail: newTrail() };
   }
 }
 

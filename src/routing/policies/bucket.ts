@@ -2,6 +2,7 @@ import { LruMap } from '../../util/lru-map.ts';
 import type { Worker } from '../../workers/worker.ts';
 import { LengthBuckets } from '../length-buckets.ts';
 import type { Placement, Policy } from '../policy.ts';
+import { POLICY_FACTS } from '../policy-facts.ts';
 import type { BucketParameters } from '../policy-parameters.ts';
 
 /** Models with ranges of their own; the one used least recently begins anew. */
@@ -10,8 +11,7 @@ const MOST_MODELS = 256;
 /** The worker for prompts of that length (policies 1.9). */
 export class BucketPolicy implements Policy {
   readonly name = 'bucket';
-  readonly needsPrompt = true;
-  readonly needsLoads = false;
+  readonly facts = POLICY_FACTS.bucket;
   readonly memory = null;
 
   readonly #parameters: BucketParameters;

@@ -2,6 +2,7 @@ import type { Worker } from '../../workers/worker.ts';
 import { Affinity } from '../affinity/affinity.ts';
 import { eligibleHolders } from '../affinity/eligible-holders.ts';
 import type { Placement, Policy } from '../policy.ts';
+import { POLICY_FACTS } from '../policy-facts.ts';
 import type { CacheAwareParameters } from '../policy-parameters.ts';
 import type { BoundaryIndex } from '../prefixes/boundary-index.ts';
 import { PlacementMemory } from '../prefixes/placement-memory.ts';
@@ -9,8 +10,7 @@ import { PlacementMemory } from '../prefixes/placement-memory.ts';
 /** `cache_aware` with hashes of heads of fixed lengths, remembered for a while (policies 1.6.7). Hot path. */
 export class HashCacheAwarePolicy implements Policy {
   readonly name = 'cache_aware';
-  readonly needsPrompt = true;
-  readonly needsLoads = true;
+  readonly facts = POLICY_FACTS.cache_aware;
   readonly memory: PlacementMemory;
 
   readonly #affinity: Affinity;

@@ -2,6 +2,7 @@ import type { Worker } from '../../workers/worker.ts';
 import { Affinity } from '../affinity/affinity.ts';
 import { eligibleHolders } from '../affinity/eligible-holders.ts';
 import type { Placement, Policy } from '../policy.ts';
+import { POLICY_FACTS } from '../policy-facts.ts';
 import type { CacheAwareParameters } from '../policy-parameters.ts';
 import type { PrefixTree } from '../prefixes/prefix-tree.ts';
 import { TreeMemory } from '../prefixes/tree-memory.ts';
@@ -9,8 +10,7 @@ import { TreeMemory } from '../prefixes/tree-memory.ts';
 /** `cache_aware` with prompts remembered whole, in trees (policies 1.6.5, 1.6.6). Hot path. */
 export class TreeCacheAwarePolicy implements Policy {
   readonly name = 'cache_aware';
-  readonly needsPrompt = true;
-  readonly needsLoads = true;
+  readonly facts = POLICY_FACTS.cache_aware;
   readonly memory: TreeMemory;
 
   readonly #affinity: Affinity;

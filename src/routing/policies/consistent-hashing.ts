@@ -3,6 +3,7 @@ import { randomBelow } from '../../util/random.ts';
 import type { Worker } from '../../workers/worker.ts';
 import { assign } from '../assignment.ts';
 import type { Placement, Policy } from '../policy.ts';
+import { POLICY_FACTS } from '../policy-facts.ts';
 import { RingCache } from '../ring-cache.ts';
 import { type KeyRules, ringKeyOf } from '../routing-keys.ts';
 
@@ -14,8 +15,7 @@ const NOBODY: readonly Worker[] = [];
  */
 export class ConsistentHashingPolicy implements Policy {
   readonly name = 'consistent_hashing';
-  readonly needsPrompt = false;
-  readonly needsLoads = false;
+  readonly facts = POLICY_FACTS.consistent_hashing;
   readonly memory = null;
 
   readonly #rules: KeyRules;

@@ -1,13 +1,13 @@
 import type { Worker } from '../../workers/worker.ts';
 import { ExpectedWait } from '../expected-wait.ts';
 import type { Placement, Policy } from '../policy.ts';
+import { POLICY_FACTS } from '../policy-facts.ts';
 import type { ExpectedWaitParameters } from '../policy-parameters.ts';
 
 /** The worker with the shortest expected wait of all (policies 1.5). */
 export class LeastLoadPolicy implements Policy {
   readonly name = 'least_load';
-  readonly needsPrompt = false;
-  readonly needsLoads = true;
+  readonly facts = POLICY_FACTS.least_load;
   readonly memory = null;
 
   readonly #wait: ExpectedWait;

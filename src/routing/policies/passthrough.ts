@@ -1,10 +1,10 @@
 import type { Policy } from '../policy.ts';
+import { POLICY_FACTS } from '../policy-facts.ts';
 
 /** Always the first worker (policies 1.3). */
 export const passthroughPolicy: Policy = {
   name: 'passthrough',
-  needsPrompt: false,
-  needsLoads: false,
+  facts: POLICY_FACTS.passthrough,
   memory: null,
   pick: ({ candidates }) => candidates[0] ?? null,
   next: ({ candidates }, taken) => {

@@ -2,6 +2,7 @@ import { type Random, randomBelow } from '../../util/random.ts';
 import type { Worker } from '../../workers/worker.ts';
 import { ExpectedWait } from '../expected-wait.ts';
 import type { Placement, Policy } from '../policy.ts';
+import { POLICY_FACTS } from '../policy-facts.ts';
 import { EXPECTED_WAIT_DEFAULTS } from '../policy-parameters.ts';
 
 const NONE: readonly number[] = [];
@@ -13,8 +14,7 @@ const DRAWS = 8;
 /** Of two workers drawn at random the one with the shorter expected wait, seen by the two alone (policies 1.4). */
 export class PowerOfTwoPolicy implements Policy {
   readonly name = 'power_of_two';
-  readonly needsPrompt = false;
-  readonly needsLoads = true;
+  readonly facts = POLICY_FACTS.power_of_two;
   readonly memory = null;
 
   readonly #wait = new ExpectedWait(EXPECTED_WAIT_DEFAULTS, 'recent');

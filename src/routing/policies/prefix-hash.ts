@@ -2,6 +2,7 @@ import type { Worker } from '../../workers/worker.ts';
 import type { Trail } from '../decision.ts';
 import { loadLimit } from '../load-limit.ts';
 import type { Placement, Policy } from '../policy.ts';
+import { POLICY_FACTS } from '../policy-facts.ts';
 import type { PrefixHashParameters } from '../policy-parameters.ts';
 import { prefixKey } from '../prefix-key.ts';
 import { RingCache } from '../ring-cache.ts';
@@ -15,8 +16,7 @@ const NOBODY: readonly Worker[] = [];
  */
 export class PrefixHashPolicy implements Policy {
   readonly name = 'prefix_hash';
-  readonly needsPrompt = true;
-  readonly needsLoads = false;
+  readonly facts = POLICY_FACTS.prefix_hash;
   readonly memory = null;
 
   readonly #parameters: PrefixHashParameters;

@@ -3,6 +3,7 @@ import { xxh3 } from '../../util/xxh3.ts';
 import type { Worker } from '../../workers/worker.ts';
 import { nextByKey } from '../next-by-key.ts';
 import type { Placement, Policy } from '../policy.ts';
+import { POLICY_FACTS } from '../policy-facts.ts';
 
 /** Candidate sets with a rotation of their own (policies 1.2); the least recently used one starts anew. */
 const MAX_SETS = 4096;
@@ -13,8 +14,7 @@ const MAX_SETS = 4096;
  */
 export class RoundRobinPolicy implements Policy {
   readonly name = 'round_robin';
-  readonly needsPrompt = false;
-  readonly needsLoads = false;
+  readonly facts = POLICY_FACTS.round_robin;
   readonly memory = null;
 
   /** Where the rotation of each set stands, by the hash of its ids: those of a thousand workers take 25 KB. */
