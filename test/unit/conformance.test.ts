@@ -90,6 +90,7 @@ const FOUND_BY: Readonly<Record<Fault, readonly string[]>> = {
   'nothing for a stream without a request': ['E9'],
   'early response unanswered': ['E10'],
   'IPv6 without brackets': ['E11'],
+  'IPv6 written out': ['E11'],
   'selection header without the switch': ['E12'],
   'small receive limit': ['E13'],
   'few streams at once': ['E14'],

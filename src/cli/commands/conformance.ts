@@ -121,7 +121,8 @@ function idsOf(
 function endpointsOf(lists: readonly string[]): readonly string[] {
   const all = lists.flatMap((list) => list.split(',')).filter((it) => it !== '');
   for (const it of all) {
-    if (!isEndpoint(it)) throw new AppError('invalid_usage', `--endpoints ${it}: expected ip:port or [ipv6]:port`);
+    if (!isEndpoint(it))
+      throw new AppError('invalid_usage', `--endpoints ${it}: expected ip:port or [ipv6]:port in its shortest form`);
   }
   return all;
 }

@@ -5,7 +5,7 @@ import { SUBSET, SUBSET_NAMESPACE } from '../names.ts';
 /** E11: an entry that Envoy cannot read is skipped without a word. */
 export const destinationSyntax: Check = {
   id: 'E11',
-  title: 'Every destination is ip:port, IPv6 in brackets',
+  title: 'Every destination is ip:port, IPv6 in brackets and shortest',
   source: 'Endpoint Picker Protocol: destination; Envoy override_host',
   async run({ requests, playAll, fleet }, findings) {
     const { endpoints } = await fleet();
@@ -21,7 +21,7 @@ export const destinationSyntax: Check = {
       return;
     }
     for (const entry of lists) {
-      findings.expect(isEndpoint(entry), `destination ${entry}`, 'ip:port, [ipv6]:port', entry);
+      findings.expect(isEndpoint(entry), `destination ${entry}`, 'ip:port, [ipv6]:port in the shortest form', entry);
     }
   },
 };

@@ -250,6 +250,7 @@ export class Conversation {
   }
 
   #spelled(list: readonly string[]): readonly string[] {
+    if (this.#is('IPv6 written out')) return list.map((it) => it.replace('::', ':0:0:0:0:0:0:'));
     return this.#is('IPv6 without brackets') ? list.map((it) => it.replace(/[[\]]/g, '')) : list;
   }
 

@@ -56,6 +56,7 @@ export const FAULTS = [
   'nothing for a stream without a request',
   'early response unanswered',
   'IPv6 without brackets',
+  'IPv6 written out',
   'selection header without the switch',
   'small receive limit',
   'few streams at once',
