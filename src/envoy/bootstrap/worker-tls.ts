@@ -25,9 +25,11 @@ export function tlsMatches(tls: WorkerTls, http2: boolean): Config {
 
 /** A worker with a DNS name is asked for it, and its certificate must have it. */
 function checks({ insecure }: WorkerTls): Config {
-  const named = '# auto_host_sni';
-  const note = 'the DNS name of the worker; of one known by its address only the authority is checked';
-  return { [named]: note, auto_host_sni: true, ...(insecure ? {} : { auto_sni_san_validation: true }) };
+  return {
+    '# auto_host_sni': 'the DNS name of the worker; of one known by its address only the authority is checked',
+    auto_host_sni: true,
+    ...(insecure ? {} : { auto_sni_san_validation: true }),
+  };
 }
 
 function commonContext({ authorities, client, insecure }: WorkerTls, http2: boolean): Config {
