@@ -6,6 +6,7 @@ import type { Decision, Outcome } from '../routing/decision.ts';
 import type { Eligibility } from '../routing/eligibility.ts';
 import type { EndpointLabel } from '../telemetry/endpoint-label.ts';
 import type { Random } from '../util/random.ts';
+import { NEVER_LOGGED } from '../workers/in-flight-ledger.ts';
 import type { Worker } from '../workers/worker.ts';
 import type { Answer, DeferredAnswer, FinalAnswer, PassAnswer } from './answer.ts';
 import type { PickCounters } from './pick-counters.ts';
@@ -62,7 +63,12 @@ export class PairedRequest implements DeferredAnswer {
   /** Answers at once where nothing has to be waited for. */
   static begin(parts: PairedRequestParts, plan: PairedRequestPlan, decision: Decision, prefill: Decision): Answer {
     const request = new PairedRequest(parts, plan);
-    return request.#try(decision, prefill) ?? request;
+    try {
+      return request.#try(decision, prefill) ?? request;
+    } catch (error) {
+      parts.ledger.end(plan.pickId, 'stream');
+      throw error;
+    }
   }
 
   cancel(): void {
@@ -80,7 +86,17 @@ export class PairedRequest implements DeferredAnswer {
     const unit = new PrefillUnit(this.#parts, prefill, { pickId, endpoint, now });
     const { worker, loadKey, pinKey, model } = decision;
     // Its log entries begin when it goes out.
-    ledger.open({ pickId, worker, loadKey, pinKey, model, endpoint, now, periodicLogMs: 0, companion: unit });
+    ledger.open({
+      pickId,
+      worker,
+      loadKey,
+      pinKey,
+      model,
+      endpoint,
+      now,
+      periodicLogMs: NEVER_LOGGED,
+      companion: unit,
+    });
 
     const started = dispatch.start({ ...order, prefill: prefill.worker, decode: worker });
     if ('kind' in started) {
@@ -143,7 +159,7 @@ export class PairedRequest implements DeferredAnswer {
   /** Another prefill worker; one that failed before when there is no other (decisions 31). */
   async #chooseAgain(): Promise<Outcome> {
     const outcome = await this.#plan.again({ allows: ({ id }: Worker) => !this.#failedAt.has(id) });
-    if (outcome.kind === 'placed') return outcome;
+    if (outcome.kind === 'placed' || this.#over) return outcome;
     this.#failedAt.clear();
     return this.#plan.again(null);
   }
@@ -167,13 +183,16 @@ export class PairedRequest implements DeferredAnswer {
 
   #outOfTime(): void {
     if (this.#over) return;
-    this.#parts.ledger.end(this.#plan.pickId, 'stream');
+    const { ledger, counters } = this.#parts;
+    // Between two tries there is nobody whose failure it is.
+    if (ledger.end(this.#plan.pickId, 'stream') !== undefined) counters.prefillFailed(OUT_OF_TIME.status);
     this.#finish(this.#lastWord(OUT_OF_TIME));
   }
 
   /** A failure of ours: Envoy goes on without a pick. */
   #broke(error: unknown): void {
     this.#parts.onFailure(error);
+    if (this.#over) return;
     this.#parts.counters.passed('internal_error');
     this.#parts.ledger.end(this.#plan.pickId, 'stream');
     this.#finish(PASS);

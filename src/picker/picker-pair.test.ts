@@ -270,6 +270,23 @@ describe('policies 2.5 and sticky-sessions 3.10: one unit on each leg', () => {
   });
 });
 
+describe('decisions 7: log streams that are gone', () => {
+  it('say nothing of a prefill under way', async () => {
+    const { bench, dispatch, loads } = house();
+    const answer = deferred(bench.ask({}));
+    const streams = { logStreams: 0, lastLogStreamClosedAt: bench.now + 1 };
+    bench.now += 100_000;
+    bench.ledger.sweep(bench.now, streams);
+    expect([loads(), dispatch.last.cancelled]).toEqual(['1010', 0]);
+
+    await dispatch.last.over(HANDOFF, 'success');
+    expect((await answer.answer).kind).toBe('pick');
+    bench.now += 30_001;
+    bench.ledger.sweep(bench.now, { logStreams: 0, lastLogStreamClosedAt: bench.now - 30_001 });
+    expect(loads()).toBe('0000');
+  });
+});
+
 describe('policies 5: a prefill that fails', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
   afterEach(() => void vi.useRealTimers());
@@ -371,6 +388,8 @@ describe('policies 5: a prefill that fails', () => {
     await vi.advanceTimersByTimeAsync(60_200);
     expect(await answer.answer).toMatchObject({ kind: 'refusal', status: 504, code: 'prefill_request_failed' });
     expect([loads(), dispatch.last.cancelled]).toEqual(['0000', 1]);
+    const errors = (label: 'timeout' | 'backend_error') => bench.metrics.workerErrors.cell('prefill', 'http', label);
+    expect([errors('backend_error').value, errors('timeout').value]).toEqual([1, 1]);
   });
 
   it('is not tried again when the time is over', async () => {
@@ -402,7 +421,16 @@ describe('policies 5: a prefill that fails', () => {
     await goOn();
     expect(await answer.answer).toEqual({ kind: 'pass' });
     expect([bench.failures.length, bench.metrics.passes.cell('internal_error').value]).toEqual([1, 1]);
-    expect(loads()[0]).toBe('0');
+    expect([loads(), bench.ledger.inFlight]).toEqual(['0000', 0]);
+  });
+
+  it('also at the first try', () => {
+    const { bench, dispatch, loads } = house();
+    dispatch.start = () => {
+      throw new Error('bug');
+    };
+    expect(bench.ask({})).toEqual({ kind: 'pass' });
+    expect([loads(), bench.ledger.inFlight, bench.failures.length]).toEqual(['0000', 0, 1]);
   });
 });
 

@@ -218,6 +218,7 @@ export class Picker {
     logDecision(this.#parts.log, pickId, decision);
     if (decision.prefill !== null)
       return this.#pair(decision, decision.prefill, request, facts, requestIdToSet, pickId);
+    const body = this.#bodyFor(decision.worker, request, facts);
     this.#parts.ledger.open({
       pickId,
       worker: decision.worker,
@@ -229,7 +230,6 @@ export class Picker {
       periodicLogMs: facts.periodicLogMs,
       companion: null,
     });
-    const body = this.#bodyFor(decision.worker, request, facts);
     return this.#picked(decision, body, null, facts, requestIdToSet, pickId);
   }
 

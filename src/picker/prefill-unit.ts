@@ -1,7 +1,7 @@
 import type { PinStore } from '../pins/pin-store.ts';
 import type { Decision } from '../routing/decision.ts';
 import type { Outcome } from '../workers/breaker.ts';
-import type { Companion, InFlightLedger, NewPick } from '../workers/in-flight-ledger.ts';
+import { type Companion, type InFlightLedger, NEVER_LOGGED, type NewPick } from '../workers/in-flight-ledger.ts';
 import type { PrefillRun } from './prefill-dispatch.ts';
 
 export interface PrefillUnitParts {
@@ -27,8 +27,7 @@ export class PrefillUnit implements Companion {
     this.#decision = decision;
     this.#pickId = `${pick.pickId}/prefill`;
     const { worker, loadKey, pinKey, model } = decision;
-    // No log entry will ever name it.
-    parts.ledger.open({ ...pick, pickId: this.#pickId, worker, loadKey, pinKey, model, periodicLogMs: 0 });
+    parts.ledger.open({ ...pick, pickId: this.#pickId, worker, loadKey, pinKey, model, periodicLogMs: NEVER_LOGGED });
   }
 
   /** What is told of the run from now on. */

@@ -8,6 +8,9 @@ export interface Companion {
   released(): void;
 }
 
+/** Stands for the interval of a pick that no log entry is about: it was not dispatched yet, or ends with another one. */
+export const NEVER_LOGGED = -1;
+
 /** A pick that begins to count. */
 export interface NewPick {
   readonly pickId: string;
@@ -22,7 +25,7 @@ export interface NewPick {
   readonly endpoint: string;
   /** Milliseconds, monotonic. */
   readonly now: number;
-  /** Interval of the periodic log entries that its Envoy promises, in milliseconds; 0 for none. */
+  /** Interval of the periodic log entries that its Envoy promises, in milliseconds; 0 for none, or `NEVER_LOGGED`. */
   readonly periodicLogMs: number;
   readonly companion?: Companion | null;
 }
@@ -244,9 +247,9 @@ export class InFlightLedger {
     const before = { ...this.#releases };
     for (const [intervalMs, queue] of this.#queues) {
       // A pick made after the last stream closed may belong to a stream that Envoy opens with its first entry.
-      if (gone && closedAt !== null) this.#releaseUpTo(queue, closedAt, 'log_gone');
+      if (gone && closedAt !== null && intervalMs !== NEVER_LOGGED) this.#releaseUpTo(queue, closedAt, 'log_gone');
       const silenceMs = SILENT_INTERVALS * intervalMs;
-      if (intervalMs === 0) this.#releaseUpTo(queue, now - this.#requestTimeoutMs, 'age');
+      if (intervalMs <= 0) this.#releaseUpTo(queue, now - this.#requestTimeoutMs, 'age');
       else if (gone) this.#releaseUpTo(queue, now - Math.max(silenceMs, this.#graceMs), 'log_gone');
       // Entries lost while no stream was open say nothing of their picks.
       else if (this.#streamsSince !== null && now - this.#streamsSince >= silenceMs) {
