@@ -107,6 +107,7 @@ describe.skipIf(without(schemas) || without(tools))('helm renders the chart', ()
     const found = objects(template(['--set', `gateway.kind=${kind}`]));
 
     expect(problems(found)).toEqual([]);
+    expect(new Set(found.map(nameOf)).size).toBe(found.length);
     expect(found.filter(({ metadata }) => metadata.namespace !== undefined).length).toBe(found.length);
   });
 
@@ -138,6 +139,14 @@ describe.skipIf(without(schemas) || without(tools))('helm renders the chart', ()
 
     expect(problems(found)).toEqual([]);
     expect(found.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['ClusterRole', 'ClusterRoleBinding']));
+  });
+
+  it('without a Gateway where there is one', () => {
+    const found = objects(template(['--set', 'gateway.kind=envoy-gateway,gateway.create=false']));
+
+    expect(problems(found)).toEqual([]);
+    expect(found.map(({ kind }) => kind)).not.toContain('Gateway');
+    expect(found.map(({ kind }) => kind)).toContain('EnvoyProxy');
   });
 
   it('the service is that of the kustomize base', () => {

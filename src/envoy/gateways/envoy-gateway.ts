@@ -43,7 +43,8 @@ const own = (options: GatewayOptions): Reference => ({ ...options.workload, name
 const atGateway = (options: GatewayOptions): Reference => ({ ...options.gateway, name: NAME });
 
 function gateway(options: GatewayOptions): Manifest {
-  const about = 'Yours has listeners and certificates of its own; what counts here is infrastructure.';
+  const about =
+    'Where you have one, leave this out and give yours the same infrastructure: applied, it would get this listener, too.';
   return manifest(`${GATEWAY_API}/v1`, 'Gateway', options.gateway, about, {
     spec: {
       gatewayClassName: 'eg',
@@ -115,18 +116,18 @@ function grants(options: GatewayOptions): readonly Manifest[] {
   const made: Manifest[] = [];
   if (workers.namespace !== workload.namespace) {
     const from = { group: GATEWAY_API, kind: 'HTTPRoute', namespace: workload.namespace };
-    made.push(grant(workers, 'Lets the route refer to the workers.', from));
+    made.push(grant(workers, `${NAME}-route`, 'Lets the route refer to the workers.', from));
   }
   if (at.namespace !== workload.namespace) {
     const from = { group: GROUP, kind: 'EnvoyProxy', namespace: at.namespace };
-    made.push(grant(own(options), "Lets the proxies' access log refer to the service.", from));
+    made.push(grant(own(options), `${NAME}-access-log`, "Lets the proxies' access log refer to the service.", from));
   }
   return made;
 }
 
-function grant(to: Reference, about: string, from: Config): Manifest {
+function grant(to: Reference, name: string, about: string, from: Config): Manifest {
   const spec = { from: [from], to: [{ group: '', kind: 'Service', name: to.name }] };
-  return manifest(`${GATEWAY_API}/v1beta1`, 'ReferenceGrant', { ...to, name: NAME }, about, { spec });
+  return manifest(`${GATEWAY_API}/v1beta1`, 'ReferenceGrant', { ...to, name }, about, { spec });
 }
 
 function extensionPolicy(options: GatewayOptions): Manifest {

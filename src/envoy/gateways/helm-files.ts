@@ -46,7 +46,7 @@ export function helmFiles(options: GatewayOptions): ReadonlyMap<string, string> 
   const ofPool: GatewayOptions = { ...made, mode: 'gateway-api' };
   return new Map([
     ['files/istio.yaml', template(manifestYaml(istioGateway({ ...made, mode: 'istio' })))],
-    ['files/envoy-gateway.yaml', template(manifestYaml(envoyGateway({ ...made, mode: 'envoy-gateway' })))],
+    ['files/envoy-gateway.yaml', template(envoyGatewayYaml({ ...made, mode: 'envoy-gateway' }))],
     ['files/inference-pool.yaml', template(manifestYaml(inferencePool(ofPool)))],
     [
       'files/inference-pool-istio.yaml',
@@ -54,6 +54,14 @@ export function helmFiles(options: GatewayOptions): ReadonlyMap<string, string> 
     ],
     ['files/standalone.yaml', template(manifestYaml(standaloneEnvoy(made)))],
   ]);
+}
+
+/** The Gateway may be there already. */
+function envoyGatewayYaml(options: GatewayOptions): string {
+  const manifests = envoyGateway(options);
+  const made = manifestYaml(manifests.filter(({ kind }) => kind === 'Gateway'));
+  const rest = manifestYaml(manifests.filter(({ kind }) => kind !== 'Gateway'));
+  return `{{- if .Values.gateway.create }}\n${made}---\n{{- end }}\n${rest}`;
 }
 
 function template(yaml: string): string {
