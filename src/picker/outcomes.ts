@@ -3,10 +3,8 @@
  * by their own log entry where Envoy writes one, the last one of a request by the end of the request.
  */
 import { type Outcome, outcomeOf } from '../workers/breaker.ts';
-import type { FailedAttempt, RequestEnd } from './request-end.ts';
+import { type FailedAttempt, type RequestEnd, VIA_UPSTREAM } from './request-end.ts';
 
-/** Of a worker that answered. */
-const VIA_UPSTREAM = 'via_upstream';
 /** Details of an attempt that broke off before its response; the rest names the reason (envoy 10.1). */
 const RESET = 'upstream_reset_before_response_started';
 /** Reason for which no worker was reached: a limit of Envoy's own. */

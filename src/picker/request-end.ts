@@ -1,3 +1,6 @@
+/** Response code details of a worker's answer (envoy 10.1). */
+export const VIA_UPSTREAM = 'via_upstream';
+
 /** What Envoy's access log tells of one picked request, at its end or while it lives. */
 export interface RequestEnd {
   readonly pickId: string;
@@ -9,7 +12,7 @@ export interface RequestEnd {
   readonly servedAddress: string;
   /** HTTP status the client got, 0 when none was sent. */
   readonly status: number;
-  /** `response_code_details`; `via_upstream` marks an answer of a worker. */
+  /** `response_code_details`; `VIA_UPSTREAM` marks an answer of a worker. */
   readonly codeDetails: string;
   /** Attempts Envoy made; 0 when it reached no worker. */
   readonly attempts: number;

@@ -1,5 +1,5 @@
 import { type Random, randomBelow } from '../util/random.ts';
-import type { Worker } from '../workers/worker.ts';
+import { NO_WORKERS, type Worker } from '../workers/worker.ts';
 
 /** How a key without a usable worker gets one (sticky-sessions 3.2); `delegate` asks the configured policy. */
 export const ASSIGNMENT_MODES = ['delegate', 'random', 'min_load', 'min_group'] as const;
@@ -7,8 +7,6 @@ export type AssignmentMode = (typeof ASSIGNMENT_MODES)[number];
 
 /** The modes that need no policy. */
 export type OwnAssignmentMode = Exclude<AssignmentMode, 'delegate'>;
-
-const NOBODY: readonly Worker[] = [];
 
 /** Draws that may fall on a taken worker before the others are counted. Few are taken, so that the first one mostly holds. */
 const DRAWS = 8;
@@ -22,7 +20,7 @@ export function assign(
   mode: OwnAssignmentMode,
   candidates: readonly Worker[],
   random: Random,
-  taken: readonly Worker[] = NOBODY,
+  taken: readonly Worker[] = NO_WORKERS,
 ): Worker | null {
   if (mode === 'random' && candidates.length > 1) {
     for (let i = 0; i < DRAWS; i++) {

@@ -1,6 +1,6 @@
 import type { Random } from '../util/random.ts';
 import type { EngineLoad, LoadReport } from '../workers/engine-load.ts';
-import type { Worker } from '../workers/worker.ts';
+import { NO_WORKERS, type Worker } from '../workers/worker.ts';
 import { lowest, OUT, roomFor } from './lowest.ts';
 import { EXPECTED_WAIT_DEFAULTS, type ExpectedWaitParameters } from './policy-parameters.ts';
 
@@ -9,8 +9,6 @@ export type ReportView = 'current' | 'recent';
 
 /** A KV cache counts as no fuller than this, so that a score stays finite. */
 const MOST_USAGE = 0.999;
-
-const NOBODY: readonly Worker[] = [];
 
 /** What was placed on a worker since a report of its engine, and the score that follows from both. */
 interface Credit {
@@ -46,7 +44,7 @@ export class ExpectedWait {
    */
   choose(candidates: readonly Worker[], requestTokens: number, random: Random): Worker | null {
     if (candidates.length === 1 && this.#parameters.maxWaitingRequests === 0) return candidates[0] ?? null;
-    const worker = this.next(candidates, NOBODY, random);
+    const worker = this.next(candidates, NO_WORKERS, random);
     if (worker !== null) this.credit(worker, requestTokens);
     return worker;
   }

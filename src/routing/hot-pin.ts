@@ -1,7 +1,6 @@
 /** Bounded load for pins (`--pin-load-factor`, sticky-sessions P8). Hot path, but only where the operator turned it on. */
-import type { Worker } from '../workers/worker.ts';
-
-const STAYS: readonly Worker[] = [];
+import { NO_WORKERS, type Worker } from '../workers/worker.ts';
+import { meanLoad } from './mean-load.ts';
 
 /**
  * Where a key may go that is pinned to a worker with too much to do; empty when it stays.
@@ -13,9 +12,7 @@ const STAYS: readonly Worker[] = [];
  * @param factor at least 1
  */
 export function exitsOf(pinned: Worker, available: readonly Worker[], factor: number): readonly Worker[] {
-  let total = 0;
-  for (const worker of available) total += worker.load.requests;
-  const mean = total / available.length;
-  if (!(pinned.load.requests > factor * mean)) return STAYS;
+  const mean = meanLoad(available);
+  if (!(pinned.load.requests > factor * mean)) return NO_WORKERS;
   return available.filter((worker) => worker !== pinned && worker.load.requests + 1 <= mean);
 }

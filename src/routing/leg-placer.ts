@@ -3,7 +3,7 @@ import type { RoutingRequest } from '../request/routing-request.ts';
 import type { Random } from '../util/random.ts';
 import { allOverloaded } from '../workers/load/overload.ts';
 import type { Pool } from '../workers/snapshot.ts';
-import type { Worker } from '../workers/worker.ts';
+import { NO_WORKERS, type Worker } from '../workers/worker.ts';
 import { assign } from './assignment.ts';
 import { type Decision, newTrail, type Outcome, type PinWrite, type Refusal, type RefusalReason } from './decision.ts';
 import type { ModelPolicies } from './model-policies.ts';
@@ -29,8 +29,6 @@ export interface LegPlacerOptions {
   /** The policy learns from requests that a pin placed, where their prompt is at hand (sticky-sessions P11). */
   readonly learnFromPins: boolean;
 }
-
-const NO_WORKERS: readonly Worker[] = [];
 
 export class LegPlacer {
   readonly #options: LegPlacerOptions;

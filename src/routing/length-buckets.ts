@@ -1,11 +1,9 @@
 import type { Random } from '../util/random.ts';
-import type { Worker } from '../workers/worker.ts';
+import { NO_WORKERS, type Worker } from '../workers/worker.ts';
 import { evenBounds, firstBounds } from './length-bounds.ts';
 import { LengthWindow, type Tally } from './length-window.ts';
 import { lowest, roomFor } from './lowest.ts';
 import type { BucketParameters } from './policy-parameters.ts';
-
-const NOBODY: readonly Worker[] = [];
 
 /**
  * The workers of one model, each with a range of prompt lengths that follows the traffic (policies 1.9). Mended against SMG:
@@ -53,7 +51,7 @@ export class LengthBuckets {
     if (now - this.#adjustedAt >= this.#parameters.adjustIntervalMs) this.adjust(now);
     const column = this.#columnOf(candidates);
     const owner = this.#imbalanced(column) ? null : this.#ownerOf(length, candidates, column);
-    const worker = owner ?? this.#least(candidates, column, NOBODY, random);
+    const worker = owner ?? this.#least(candidates, column, NO_WORKERS, random);
     const tally = worker === null ? undefined : this.#tallies.get(worker.id);
     if (tally !== undefined) this.#window.add(length, now, tally);
     return worker;

@@ -1,6 +1,5 @@
-import type { Worker } from '../workers/worker.ts';
+import { NO_WORKERS, type Worker } from '../workers/worker.ts';
 
-const NOBODY: readonly Worker[] = [];
 const peersByList = new WeakMap<readonly Worker[], ReadonlyMap<number | null, readonly Worker[]>>();
 
 /** The workers of a list that are that data-parallel rank of their engines. Always the same list for the same one. */
@@ -10,7 +9,7 @@ export function peersOf(workers: readonly Worker[], rank: number): readonly Work
     byRank = groupByRank(workers);
     peersByList.set(workers, byRank);
   }
-  return byRank.get(rank) ?? NOBODY;
+  return byRank.get(rank) ?? NO_WORKERS;
 }
 
 function groupByRank(workers: readonly Worker[]): ReadonlyMap<number | null, readonly Worker[]> {

@@ -4,7 +4,7 @@
  */
 import type { PinStore } from '../pins/pin-store.ts';
 import type { Pool } from '../workers/snapshot.ts';
-import type { Worker } from '../workers/worker.ts';
+import { NO_WORKERS, type Worker } from '../workers/worker.ts';
 import { type AssignmentMode, assign } from './assignment.ts';
 import { behind, front, type WriteMode } from './candidates.ts';
 import type { PinWrite } from './decision.ts';
@@ -98,7 +98,6 @@ export function pinDecides(
 }
 
 const NO_IDS: readonly string[] = [];
-const NOWHERE: readonly Worker[] = [];
 
 function place(rules: StickyRules, policy: Policy, placement: Placement): Worker | null {
   return rules.mode === 'delegate'
@@ -113,9 +112,9 @@ function exits(
   loadKey: string | null,
   available: readonly Worker[],
 ): readonly Worker[] {
-  if (rules.pinLoadFactor === 0 || available.length === 0) return NOWHERE;
+  if (rules.pinLoadFactor === 0 || available.length === 0) return NO_WORKERS;
   const cooler = exitsOf(pinned, available, rules.pinLoadFactor);
-  return cooler.length === 0 ? NOWHERE : cooler.filter((worker) => !saturated(rules, worker, loadKey));
+  return cooler.length === 0 ? NO_WORKERS : cooler.filter((worker) => !saturated(rules, worker, loadKey));
 }
 
 /** Where a key goes whose worker has too much to do; null when it stays. */

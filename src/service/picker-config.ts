@@ -1,5 +1,6 @@
 /** From settings to what the picker decides by. Made anew when a reload changes one of them. */
 import type { Settings } from '../config/load-settings.ts';
+import { modelAliases } from '../config/model-aliases.ts';
 import type { PickerConfig } from '../picker/picker-parts.ts';
 import type { PinStore } from '../pins/pin-store.ts';
 import type { AssignmentMode } from '../routing/assignment.ts';
@@ -42,7 +43,7 @@ export function pickerConfigOf(settings: Settings, pins: PinStore, policies: Rou
       multiplier: settings.retryBackoffMultiplier,
       jitter: settings.retryJitterFactor,
     },
-    modelAliases: new Map(settings.modelAlias.map(aliasAndModel)),
+    modelAliases: modelAliases(settings.modelAlias),
   };
 }
 
@@ -123,10 +124,4 @@ function keyRulesOf(settings: Settings): KeyRules {
     implicitHeaders: settings.implicitKeys,
     manualReadsList: settings.smgCompat === '1.13',
   };
-}
-
-/** `alias=model`, both sides there: the settings refuse anything else. */
-function aliasAndModel(text: string): [string, string] {
-  const at = text.indexOf('=');
-  return [text.slice(0, at), text.slice(at + 1)];
 }

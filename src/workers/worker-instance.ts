@@ -5,7 +5,7 @@ import { type EngineKind, type LegFacts, legFactsOf } from './leg-facts.ts';
 import { LoadCounter } from './load-counter.ts';
 import type { Incarnation } from './sourced-worker.ts';
 import { type HealthState, PENDING, READY } from './status-machine.ts';
-import type { Worker, WorkerSource, WorkerStatus } from './worker.ts';
+import { isUp, type Worker, type WorkerSource, type WorkerStatus } from './worker.ts';
 import type { WorkerSpec } from './worker-spec.ts';
 import { rankId } from './worker-url.ts';
 
@@ -144,12 +144,11 @@ export class WorkerInstance {
   }
 
   #derive(): Worker {
-    const { spec, drain, address } = this;
-    const { overloaded } = this;
+    const { spec, drain, address, overloaded } = this;
     const { base, rank } = spec.url;
     const breaker = this.breaker.state;
-    const status = this.#status();
-    const able = this.health.status === 'ready' && !this.unready && address !== '' && breaker !== 'open' && !overloaded;
+    const beforeDrain = this.#statusBeforeDrain();
+    const able = !overloaded && isUp({ status: beforeDrain, address, breaker });
     return {
       id: this.id,
       url: base,
@@ -160,7 +159,7 @@ export class WorkerInstance {
       legFacts: this.#factsOfLeg(),
       source: this.source,
       models: this.#models(),
-      status,
+      status: drain === null ? beforeDrain : 'draining',
       address,
       breaker,
       overloaded,
@@ -180,8 +179,7 @@ export class WorkerInstance {
     return this.#legFacts;
   }
 
-  #status(): WorkerStatus {
-    if (this.drain !== null) return 'draining';
+  #statusBeforeDrain(): WorkerStatus {
     return this.unready && this.health.status === 'ready' ? 'not_ready' : this.health.status;
   }
 

@@ -64,3 +64,10 @@ export interface Worker {
   readonly cost: number;
   readonly labels: Readonly<Record<string, string>>;
 }
+
+export const NO_WORKERS: readonly Worker[] = [];
+
+/** True when nothing but its load, or a drain, keeps a worker from new requests. */
+export function isUp({ status, address, breaker }: Pick<Worker, 'status' | 'address' | 'breaker'>): boolean {
+  return status === 'ready' && address !== '' && breaker !== 'open';
+}

@@ -1,4 +1,4 @@
-import { aliasProblem } from '../model-aliases.ts';
+import { aliasAndModel, aliasProblem } from '../model-aliases.ts';
 import { available } from '../setting.ts';
 import { bool, choice, int, list, optional, TIMER_SECS, text, U32 } from '../setting-types.ts';
 import { filePath, urlPath } from '../text-types.ts';
@@ -84,14 +84,7 @@ export const WORKER_SETTINGS = {
   }),
   modelAlias: available({
     type: list(
-      text(
-        'alias=canonical, two different names',
-        (value) => {
-          const at = value.indexOf('=');
-          return at > 0 && at < value.length - 1 && value.slice(0, at) !== value.slice(at + 1);
-        },
-        'alias=canonical',
-      ),
+      text('alias=canonical, two different names', (value) => aliasAndModel(value) !== null, 'alias=canonical'),
       { whole: aliasProblem },
     ),
     default: [],

@@ -1,9 +1,7 @@
+import { VIA_UPSTREAM } from '../../picker/request-end.ts';
 import { DESTINATION_NAMESPACE, PICKER_NAMESPACE, PROTOCOL_SERVED_KEY, SERVED_KEY } from '../names.ts';
 import type { Fields } from './fields.ts';
 import type { Incoming } from './message.ts';
-
-/** `response.code_details` of an answer that came from a worker (envoy 10.1). */
-const FROM_WORKER = 'via_upstream';
 
 /**
  * Address of the worker that answered, as a `response_headers` message proves it; null without proof. The served metadata
@@ -12,7 +10,7 @@ const FROM_WORKER = 'via_upstream';
  */
 export function servedAddress(message: Incoming): string | null {
   const details = codeDetails(message);
-  if (details !== null && details !== FROM_WORKER) return null;
+  if (details !== null && details !== VIA_UPSTREAM) return null;
   return chosenHost(message) ?? (details === null ? null : upstreamAddress(message));
 }
 

@@ -1,13 +1,12 @@
-import type { Worker } from '../../workers/worker.ts';
+import { NO_WORKERS, type Worker } from '../../workers/worker.ts';
 import type { Trail } from '../decision.ts';
 import { ExpectedWait } from '../expected-wait.ts';
+import { meanLoad } from '../mean-load.ts';
 import type { Placement } from '../policy.ts';
 import { type CacheAwareParameters, EXPECTED_WAIT_DEFAULTS } from '../policy-parameters.ts';
-import { contenders, coolOf, HotGate, meanLoad } from './hot-gate.ts';
+import { contenders, coolOf, HotGate } from './hot-gate.ts';
 import { KvPressure } from './kv-pressure.ts';
 import { decayByBacklog, rankedGroup } from './overlap.ts';
-
-const NOBODY: readonly Worker[] = [];
 
 /**
  * Chooses between the workers that hold a prefix and all others (policies 1.6.4). Expected wait decides in the end, with its
@@ -24,8 +23,8 @@ export class Affinity {
   // The last choice, so that `next` goes on from it without another look at what is remembered. It is known by its trail:
   // the placement would keep the whole body of its request alive.
   #trail: Trail | null = null;
-  #candidates = NOBODY;
-  #holders = NOBODY;
+  #candidates = NO_WORKERS;
+  #holders = NO_WORKERS;
   #units = 0;
 
   constructor(parameters: CacheAwareParameters) {
@@ -43,7 +42,7 @@ export class Affinity {
 
   /** Whatever was remembered has no say. */
   chooseAny(placement: Placement): Worker | null {
-    return this.chooseNear(placement, NOBODY, 0);
+    return this.chooseNear(placement, NO_WORKERS, 0);
   }
 
   /**
@@ -73,7 +72,7 @@ export class Affinity {
    */
   next(placement: Placement, taken: readonly Worker[]): Worker | null {
     const { candidates, random, trail } = placement;
-    const holders = trail === this.#trail && candidates === this.#candidates ? this.#holders : NOBODY;
+    const holders = trail === this.#trail && candidates === this.#candidates ? this.#holders : NO_WORKERS;
     if (holders.length === 0) return this.#wait.next(candidates, taken, random);
     const mean = meanLoad(candidates);
     const group = this.#decay === 0 ? holders : this.#ranked(without(holders, taken), placement);

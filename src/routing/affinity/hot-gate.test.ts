@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeReporting } from '../../../test/support/load-report.ts';
 import type { Worker } from '../../workers/worker.ts';
-import { contenders, HotGate, meanLoad } from './hot-gate.ts';
+import { meanLoad } from '../mean-load.ts';
+import { contenders, HotGate } from './hot-gate.ts';
 
 function loaded(...loads: readonly number[]): readonly Worker[] {
   return loads.map((requests, i) => makeReporting(`w${i}`, null, requests));

@@ -14,17 +14,10 @@ export class HotGate {
     this.#rel = Math.fround(relThreshold);
   }
 
-  /** @param mean see `meanLoad` */
+  /** @param mean requests in flight per eligible worker, the holders among them */
   isHot(requests: number, mean: number): boolean {
     return requests > mean * this.#rel && requests > mean + this.#abs;
   }
-}
-
-/** Mean of the requests in flight over all eligible workers, the holders among them. */
-export function meanLoad(eligible: readonly Worker[]): number {
-  let sum = 0;
-  for (let i = 0; i < eligible.length; i++) sum += eligible[i]?.load.requests ?? 0;
-  return sum / eligible.length;
 }
 
 /**

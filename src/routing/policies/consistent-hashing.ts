@@ -1,13 +1,11 @@
 import { parseWorkerIndex, readTargetWorker } from '../../request/target-worker.ts';
 import { randomBelow } from '../../util/random.ts';
-import type { Worker } from '../../workers/worker.ts';
+import { NO_WORKERS, type Worker } from '../../workers/worker.ts';
 import { assign } from '../assignment.ts';
 import type { Placement, Policy } from '../policy.ts';
 import { POLICY_FACTS } from '../policy-facts.ts';
 import { RingCache } from '../ring-cache.ts';
 import { type KeyRules, ringKeyOf } from '../routing-keys.ts';
-
-const NOBODY: readonly Worker[] = [];
 
 /**
  * Owner of the request's key on the ring of its pool; a target worker named by the client comes first, and without any key
@@ -33,7 +31,7 @@ export class ConsistentHashingPolicy implements Policy {
       trail.ringBranch = worker === null ? 'target_worker_miss' : 'target_worker_hit';
       return worker;
     }
-    const owner = this.#owner(placement, NOBODY);
+    const owner = this.#owner(placement, NO_WORKERS);
     if (owner !== null) {
       trail.ringBranch = 'routing_key_hit';
       return owner;

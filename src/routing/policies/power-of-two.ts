@@ -1,13 +1,11 @@
 import { type Random, randomBelow } from '../../util/random.ts';
-import type { Worker } from '../../workers/worker.ts';
+import { NO_WORKERS, type Worker } from '../../workers/worker.ts';
 import { ExpectedWait } from '../expected-wait.ts';
 import type { Placement, Policy } from '../policy.ts';
 import { POLICY_FACTS } from '../policy-facts.ts';
 import { EXPECTED_WAIT_DEFAULTS } from '../policy-parameters.ts';
 
 const NONE: readonly number[] = [];
-const NOBODY: readonly Worker[] = [];
-
 /** Pairs that may hold a taken worker before the places of those are looked up. */
 const DRAWS = 8;
 
@@ -53,7 +51,7 @@ function drawPair(candidates: readonly Worker[], without: readonly number[], ran
   const second = (first + 1 + randomBelow(random, count - 1)) % count;
   const one = candidates[placeOf(first, without)];
   const other = candidates[placeOf(second, without)];
-  return one === undefined || other === undefined ? NOBODY : [one, other];
+  return one === undefined || other === undefined ? NO_WORKERS : [one, other];
 }
 
 /** Place of the n-th candidate that is not passed over. */

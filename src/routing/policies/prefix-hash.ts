@@ -1,4 +1,4 @@
-import type { Worker } from '../../workers/worker.ts';
+import { NO_WORKERS, type Worker } from '../../workers/worker.ts';
 import type { Trail } from '../decision.ts';
 import { loadLimit } from '../load-limit.ts';
 import type { Placement, Policy } from '../policy.ts';
@@ -7,8 +7,6 @@ import type { PrefixHashParameters } from '../policy-parameters.ts';
 import { prefixKey } from '../prefix-key.ts';
 import { RingCache } from '../ring-cache.ts';
 import type { KeyRules } from '../routing-keys.ts';
-
-const NOBODY: readonly Worker[] = [];
 
 /**
  * Owner of the prompt's beginning on the ring of its pool, unless that one has too much to do (policies 1.7). A ring exists
@@ -29,7 +27,7 @@ export class PrefixHashPolicy implements Policy {
   }
 
   pick(placement: Placement): Worker | null {
-    return this.#place(placement, NOBODY, placement.trail);
+    return this.#place(placement, NO_WORKERS, placement.trail);
   }
 
   /** Goes on by the same rule among the rest, clockwise from the same key. */
