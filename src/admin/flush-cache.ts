@@ -1,7 +1,7 @@
 import type { Log } from '../telemetry/log.ts';
 import type { AskWorker } from '../workers/ask-worker.ts';
 import { ConcurrencyGate } from '../workers/concurrency-gate.ts';
-import { type HttpResult, isOk } from '../workers/http-get.ts';
+import { type HttpResult, isOk } from '../workers/http-request.ts';
 import type { WorkerSpec } from '../workers/worker-spec.ts';
 import type { FleetAdmin } from './fleet-admin.ts';
 import type { Route } from './route.ts';

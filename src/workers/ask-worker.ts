@@ -1,13 +1,13 @@
 import { splitAddress } from './address.ts';
 import { GRPC_HEALTH_PATH, GRPC_HEALTH_QUESTION, readGrpcHealth } from './grpc-health.ts';
-import { type HttpGetOptions, type HttpResult, httpGet } from './http-get.ts';
-import { http2Get } from './http2-get.ts';
+import { type HttpRequestOptions, type HttpResult, httpRequest } from './http-request.ts';
+import { http2Request } from './http2-request.ts';
 import { connectTls, DEFAULT_UPSTREAM, type Upstream } from './upstream.ts';
 import type { WorkerSpec } from './worker-spec.ts';
 import { isGrpc } from './worker-url.ts';
 
 /** What is asked; where, how and by whom follows from the worker. */
-export interface AskOptions extends Omit<HttpGetOptions, 'ip' | 'port' | 'headers' | 'tls'> {
+export interface AskOptions extends Omit<HttpRequestOptions, 'ip' | 'port' | 'headers' | 'tls'> {
   /** The question is for its health: a gRPC worker is asked as gRPC servers are, whatever the path. */
   readonly health?: boolean;
 }
@@ -36,10 +36,10 @@ export function workerAsker(upstream: Upstream): AskWorker {
       if (options.health !== true) return NO_SUCH_ROUTE;
       const grpc = { ...headers, 'content-type': 'application/grpc', te: 'trailers' };
       const question = { method: 'POST', path: GRPC_HEALTH_PATH, headers: grpc, body: GRPC_HEALTH_QUESTION } as const;
-      return readGrpcHealth(await http2Get({ ...to, ...question }));
+      return readGrpcHealth(await http2Request({ ...to, ...question }));
     }
     const any = { ...headers, accept: '*/*' };
-    return upstream.http2 ? http2Get({ ...to, headers: any }) : httpGet({ ...to, headers: any });
+    return upstream.http2 ? http2Request({ ...to, headers: any }) : httpRequest({ ...to, headers: any });
   };
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { askDpSize } from './dp-size.ts';
-import type { HttpResult } from './http-get.ts';
+import type { HttpResult } from './http-request.ts';
 
 const answer = (status: number, text: string): HttpResult => ({
   kind: 'answer',

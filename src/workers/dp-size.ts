@@ -1,4 +1,4 @@
-import { type HttpResult, isAbsent, isOk } from './http-get.ts';
+import { type HttpResult, isAbsent, isOk } from './http-request.ts';
 import { MAX_RANKS } from './worker-url.ts';
 
 /** Where engines tell how they were started, in the order in which SMG 1.11.0 is seen to ask; the second is the older name. */

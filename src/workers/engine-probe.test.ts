@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { askEngine } from './engine-probe.ts';
-import type { HttpResult } from './http-get.ts';
+import type { HttpResult } from './http-request.ts';
 
 const answer = (status: number, body: unknown): HttpResult => ({
   kind: 'answer',

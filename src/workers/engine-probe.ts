@@ -1,6 +1,6 @@
 /** Which engine a worker is, asked the way SMG 1.11.0 is seen to ask. */
 import { SERVER_INFO_PATHS } from './dp-size.ts';
-import { type HttpResult, isOk } from './http-get.ts';
+import { type HttpResult, isOk } from './http-request.ts';
 import type { EngineKind } from './leg-facts.ts';
 import { MODELS_PATH } from './model-probe.ts';
 

@@ -1,5 +1,5 @@
-import type { HttpResult } from './http-get.ts';
-import type { Http2Result } from './http2-get.ts';
+import type { HttpResult } from './http-request.ts';
+import type { Http2Result } from './http2-request.ts';
 
 export const GRPC_HEALTH_PATH = '/grpc.health.v1.Health/Check';
 /** A `HealthCheckRequest` about the server as a whole: a frame of no bytes. */

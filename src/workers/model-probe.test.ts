@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HttpResult } from './http-get.ts';
+import type { HttpResult } from './http-request.ts';
 import { readModels } from './model-probe.ts';
 
 const answer = (body: string, status = 200, complete = true): HttpResult => ({

@@ -1,4 +1,4 @@
-import type { HttpResult } from './http-get.ts';
+import type { HttpResult } from './http-request.ts';
 
 export const MODELS_PATH = '/v1/models';
 /** How long a worker may take to tell its models (decisions 17). */

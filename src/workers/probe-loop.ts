@@ -4,7 +4,7 @@ import type { ConcurrencyGate } from './concurrency-gate.ts';
 import { askDpSize, SERVER_INFO_MAX_BYTES, SERVER_INFO_TIMEOUT_MS } from './dp-size.ts';
 import { askEngine } from './engine-probe.ts';
 import { effectiveHealth, type HealthSettings } from './health-settings.ts';
-import { type HttpResult, isOk } from './http-get.ts';
+import { type HttpResult, isOk } from './http-request.ts';
 import { MODELS_MAX_BYTES, MODELS_PATH, MODELS_TIMEOUT_MS, readModels } from './model-probe.ts';
 import { chooseAddress, type NameResolver, nextAddress } from './name-resolver.ts';
 import type { Registry } from './registry.ts';

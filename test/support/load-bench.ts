@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
 import type { AskOptions, askWorker } from '../../src/workers/ask-worker.ts';
-import type { HttpResult } from '../../src/workers/http-get.ts';
+import type { HttpResult } from '../../src/workers/http-request.ts';
 import { LoadMonitor, type LoadMonitorOptions } from '../../src/workers/load/load-monitor.ts';
 import type { WorkerSpec } from '../../src/workers/worker-spec.ts';
 import { setUpRegistry } from './registry-bench.ts';

@@ -1,5 +1,5 @@
 import type { LoadReport } from '../engine-load.ts';
-import { type HttpResult, isAbsent, isOk } from '../http-get.ts';
+import { type HttpResult, isAbsent, isOk } from '../http-request.ts';
 import { readJsonLoads } from './read-json-loads.ts';
 import { readMetricsLoads } from './read-metrics-loads.ts';
 

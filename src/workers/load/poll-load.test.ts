@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HttpResult } from '../http-get.ts';
+import type { HttpResult } from '../http-request.ts';
 import { LoadRoutes } from './load-routes.ts';
 import { POLL_TIMEOUT_MS, pollLoad } from './poll-load.ts';
 

@@ -1,5 +1,5 @@
 import type { LoadReport } from '../engine-load.ts';
-import type { HttpResult } from '../http-get.ts';
+import type { HttpResult } from '../http-request.ts';
 import { type LoadRoutes, pathOf } from './load-routes.ts';
 
 /** Asks one path of a worker; bounded by the time given, in milliseconds. */

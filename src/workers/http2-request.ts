@@ -1,8 +1,8 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { connectFailure } from './connect-failure.ts';
-import type { HttpGetOptions, HttpResult } from './http-get.ts';
+import type { HttpRequestOptions, HttpResult } from './http-request.ts';
 
-export interface Http2GetOptions extends Omit<HttpGetOptions, 'agent'> {
+export interface Http2RequestOptions extends Omit<HttpRequestOptions, 'agent'> {
   /** What is sent; nothing without it. */
   readonly body?: Buffer;
 }
@@ -12,8 +12,8 @@ export type Http2Result =
   | (Extract<HttpResult, { kind: 'answer' }> & { readonly grpcStatus: string | null })
   | Exclude<HttpResult, { kind: 'answer' }>;
 
-/** As `httpGet`, by HTTP/2 with prior knowledge, on a connection of its own. */
-export function http2Get(options: Http2GetOptions): Promise<Http2Result> {
+/** As `httpRequest`, by HTTP/2 with prior knowledge, on a connection of its own. */
+export function http2Request(options: Http2RequestOptions): Promise<Http2Result> {
   return new Promise((resolve) => {
     const { ip, port, tls, signal, maxBytes } = options;
     const host = ip.includes(':') ? `[${ip}]` : ip;
@@ -61,7 +61,7 @@ export function http2Get(options: Http2GetOptions): Promise<Http2Result> {
   });
 }
 
-function open(session: ClientHttp2Session, { method = 'GET', path, headers }: Http2GetOptions) {
+function open(session: ClientHttp2Session, { method = 'GET', path, headers }: Http2RequestOptions) {
   const { host, ...others } = headers;
   try {
     return session.request({ ':method': method, ':path': path, ':authority': host, ...others }, { endStream: false });

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../test/support/ports.ts';
 import { StubWorker } from '../../test/support/stub-worker.ts';
 import { until } from '../../test/support/until.ts';
-import { type HttpGetOptions, httpGet } from './http-get.ts';
+import { type HttpRequestOptions, httpRequest } from './http-request.ts';
 
 let worker: StubWorker;
 beforeEach(async () => {
@@ -11,8 +11,8 @@ beforeEach(async () => {
 });
 afterEach(() => worker.dies());
 
-const get = (options: Partial<HttpGetOptions> = {}) =>
-  httpGet({
+const get = (options: Partial<HttpRequestOptions> = {}) =>
+  httpRequest({
     ip: '127.0.0.1',
     port: worker.port,
     path: '/health',
@@ -23,7 +23,7 @@ const get = (options: Partial<HttpGetOptions> = {}) =>
     ...options,
   });
 
-describe('httpGet', () => {
+describe('httpRequest', () => {
   it('answers with status and body, and closes the connection', async () => {
     worker.health = (_, response) => response.writeHead(204).end();
 

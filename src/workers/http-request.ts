@@ -3,7 +3,7 @@ import { request as requestOverTls } from 'node:https';
 import { connectFailure } from './connect-failure.ts';
 import type { ConnectTls } from './upstream.ts';
 
-export interface HttpGetOptions {
+export interface HttpRequestOptions {
   /** GET unless it says POST, which then has an empty body. */
   readonly method?: 'GET' | 'POST';
   /** Bare IP address to connect to. */
@@ -43,25 +43,25 @@ export function isAbsent(status: number): boolean {
  * One request without a body. Unless an agent keeps it, its connection is closed whatever happens. A kept one that the other
  * side gave up in the meantime costs no answer: the question is asked once more on a new one. Follows no redirect.
  */
-export function httpGet(options: HttpGetOptions): Promise<HttpResult> {
+export function httpRequest(options: HttpRequestOptions): Promise<HttpResult> {
   return new Promise((resolve) => {
-    const get = open(options);
-    if (get === null) return resolve({ kind: 'failed', reason: 'path or header with a forbidden character' });
+    const exchange = open(options);
+    if (exchange === null) return resolve({ kind: 'failed', reason: 'path or header with a forbidden character' });
     const finish = (result: HttpResult | Promise<HttpResult>, keep = false) => {
       clearTimeout(timer);
       options.signal.removeEventListener('abort', abort);
-      if (!keep) get.destroy();
+      if (!keep) exchange.destroy();
       resolve(result);
     };
     let answered = false;
     const abort = () => finish({ kind: 'failed', reason: 'aborted' });
     const timer = setTimeout(() => finish({ kind: 'timeout' }), options.timeoutMs);
     // Stays to the end: a destroyed request may still report an error.
-    get.on('error', (error: Error) => {
-      const stale = get.reusedSocket && !answered && !options.signal.aborted;
-      finish(stale ? httpGet(withoutAgent(options)) : { kind: 'failed', reason: connectFailure(error) });
+    exchange.on('error', (error: Error) => {
+      const stale = exchange.reusedSocket && !answered && !options.signal.aborted;
+      finish(stale ? httpRequest(withoutAgent(options)) : { kind: 'failed', reason: connectFailure(error) });
     });
-    get.on('response', (response) => {
+    exchange.on('response', (response) => {
       answered = true;
       const status = response.statusCode ?? 0;
       // A 204 ends with its head; bytes that a careless worker sends after it are none of its answer.
@@ -81,16 +81,16 @@ export function httpGet(options: HttpGetOptions): Promise<HttpResult> {
     if (options.signal.aborted) abort();
     else {
       options.signal.addEventListener('abort', abort);
-      get.end();
+      exchange.end();
     }
   });
 }
 
-function withoutAgent({ agent: _, ...options }: HttpGetOptions): HttpGetOptions {
+function withoutAgent({ agent: _, ...options }: HttpRequestOptions): HttpRequestOptions {
   return options;
 }
 
-function open({ method = 'GET', ip, port, path, headers, agent, tls }: HttpGetOptions): ClientRequest | null {
+function open({ method = 'GET', ip, port, path, headers, agent, tls }: HttpRequestOptions): ClientRequest | null {
   const options = { method, host: ip, port, path, headers, setHost: false, agent: agent ?? false };
   try {
     return tls ? requestOverTls({ ...options, ...tls }) : request(options);
