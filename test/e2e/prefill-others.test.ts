@@ -143,11 +143,4 @@ describe.skipIf(noEnvoy())('decisions 27 prefills that others send, through a re
     await until(async () => (await chat()).status === 200, 'one that is back serves');
     expect(got(prefills)).toEqual([]);
   });
-
-  it('mirror: vLLM, which wants its prefill first, is refused', async () => {
-    await serve('vllm', ['--pd-dispatch', 'mirror']);
-    const answer = await chat();
-    expect([answer.status, answer.headers['x-smg-error-code']]).toEqual([503, 'no_compatible_pd_pair']);
-    expect(answer.json.error.message).toContain('--pd-dispatch mirror');
-  });
 });

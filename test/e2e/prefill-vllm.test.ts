@@ -12,7 +12,8 @@ import { envoyConfig, type Front, startFront } from '../support/stack.ts';
 const CHAT = '/v1/chat/completions';
 const BODY_LIMIT = 262_144;
 /** Of Envoy for an answer of the service, unless the service asks for more. */
-const MESSAGE_TIMEOUT_MS = 700;
+const MESSAGE_TIMEOUT_MS = 1000;
+const SLOW_MS = 1400;
 const FLAGS: readonly string[] = [
   ...['--pd-disaggregation', '--policy', 'round_robin', '--routing-key-override', '--log-level', 'warn'],
   ...['--retry-initial-backoff-ms', '1', '--retry-max-backoff-ms', '5', '--cb-failure-threshold', '1000'],
@@ -269,7 +270,7 @@ describe.skipIf(noEnvoy())('decisions 27 prefill before decode, as vLLM wants it
   });
 
   it('envoy 10.5: a prefill may take longer than Envoy waits for other answers', async () => {
-    for (const engine of [p1, p2]) engine.answer = after(2 * MESSAGE_TIMEOUT_MS, engine.usual);
+    for (const engine of [p1, p2]) engine.answer = after(SLOW_MS, engine.usual);
     const answer = await chat({});
     expect(answer.status).toBe(200);
     const [, [decode]] = both();
@@ -319,14 +320,18 @@ describe.skipIf(noEnvoy())('decisions 27 prefill before decode, as vLLM wants it
     expect((await counted('smg_pd_kv_transfer_failures_total')) - before).toBe(1);
   });
 
-  it('so is one that the transfer parameters would bring over it', async () => {
+  it.each([
+    [30_000, 'under it reach'],
+    [60_000, 'over it do not reach'],
+  ])('transfer parameters of %i blocks, which bring the body %s the decode worker', async (blocks) => {
+    const kv = { remote_block_ids: [...Array(blocks).keys()] };
     for (const engine of [p1, p2]) {
-      const kv = { remote_block_ids: [...Array(60_000).keys()] };
       engine.answer = (response) => response.end(JSON.stringify({ kv_transfer_params: kv }));
     }
     const answer = await chat({});
     const [, [decode]] = both();
-    expect([answer.status, decode?.json]).toEqual([200, { model: 'nixl', messages: [] }]);
+    const told = blocks < 50_000 ? { kv_transfer_params: kv } : {};
+    expect([answer.status, decode?.json]).toEqual([200, { model: 'nixl', messages: [], ...told }]);
   });
 
   describe('asked in other ways', () => {
@@ -344,7 +349,7 @@ describe.skipIf(noEnvoy())('decisions 27 prefill before decode, as vLLM wants it
       const url = await other('--mode', 'ext-proc-full-duplex');
       const content = 'x'.repeat(2 * BODY_LIMIT);
       const body = { model: 'nixl', messages: [{ role: 'user', content }], stream: true };
-      for (const engine of [p1, p2]) engine.answer = after(2 * MESSAGE_TIMEOUT_MS, engine.usual);
+      for (const engine of [p1, p2]) engine.answer = after(SLOW_MS, engine.usual);
       const answer = await ask(url, { path: CHAT, body });
       await envoy?.stop();
       const [[prefill], [decode]] = both();
