@@ -2,6 +2,7 @@ import { parseWorkerIndex, readTargetWorker } from '../../request/target-worker.
 import { randomBelow } from '../../util/random.ts';
 import { NO_WORKERS, type Worker } from '../../workers/worker.ts';
 import { assign } from '../assignment.ts';
+import type { Trail } from '../decision.ts';
 import type { Placement, Policy } from '../policy.ts';
 import { POLICY_FACTS } from '../policy-facts.ts';
 import { RingCache } from '../ring-cache.ts';
@@ -18,6 +19,9 @@ export class ConsistentHashingPolicy implements Policy {
 
   readonly #rules: KeyRules;
   readonly #rings = new RingCache();
+  /** The key of the request placed last, for where to go on. It is known by its trail: a request would keep its body alive. */
+  #trail: Trail | null = null;
+  #key: string | null = null;
 
   constructor(rules: KeyRules) {
     this.#rules = rules;
@@ -31,6 +35,7 @@ export class ConsistentHashingPolicy implements Policy {
       trail.ringBranch = worker === null ? 'target_worker_miss' : 'target_worker_hit';
       return worker;
     }
+    this.#trail = null;
     const owner = this.#owner(placement, NO_WORKERS);
     if (owner !== null) {
       trail.ringBranch = 'routing_key_hit';
@@ -45,9 +50,12 @@ export class ConsistentHashingPolicy implements Policy {
     return this.#owner(placement, taken) ?? assign('random', placement.candidates, placement.random, taken);
   }
 
-  #owner({ request, pool, candidates }: Placement, taken: readonly Worker[]): Worker | null {
-    const key = ringKeyOf(request, this.#rules);
-    return key === null ? null : this.#rings.ownerOf(key, pool, candidates, taken);
+  #owner({ request, pool, candidates, trail }: Placement, taken: readonly Worker[]): Worker | null {
+    if (trail !== this.#trail) {
+      this.#key = ringKeyOf(request, this.#rules);
+      this.#trail = trail;
+    }
+    return this.#key === null ? null : this.#rings.ownerOf(this.#key, pool, candidates, taken);
   }
 }
 

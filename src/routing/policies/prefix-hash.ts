@@ -20,6 +20,9 @@ export class PrefixHashPolicy implements Policy {
   readonly #parameters: PrefixHashParameters;
   readonly #rules: KeyRules;
   readonly #rings = new RingCache();
+  /** Keys of the request placed last, for where to go on. It is known by its trail: a request would keep its body alive. */
+  #trail: Trail | null = null;
+  readonly #keys: (string | null)[] = [];
 
   constructor(parameters: PrefixHashParameters, rules: KeyRules) {
     this.#parameters = parameters;
@@ -27,29 +30,45 @@ export class PrefixHashPolicy implements Policy {
   }
 
   pick(placement: Placement): Worker | null {
-    return this.#place(placement, NO_WORKERS, placement.trail);
+    this.#trail = null;
+    return this.#place(placement, NO_WORKERS, true);
   }
 
   /** Goes on by the same rule among the rest, clockwise from the same key. */
   next(placement: Placement, taken: readonly Worker[]): Worker | null {
-    return this.#place(placement, taken, null);
+    return this.#place(placement, taken, false);
   }
 
-  /** @param trail gets the branch */
-  #place({ request, pool, candidates }: Placement, taken: readonly Worker[], trail: Trail | null): Worker | null {
+  /** @param noted whether the trail gets the branch */
+  #place(placement: Placement, taken: readonly Worker[], noted: boolean): Worker | null {
+    const { pool, candidates, trail } = placement;
     const limit = loadLimit(candidates, this.#parameters);
     let level = 0;
     for (; ; level++) {
-      const key = prefixKey(request, level, this.#rules, this.#parameters);
+      const key = this.#keyOf(placement, level);
       if (key === null) break;
       const target = this.#rings.ownerOf(key, pool, candidates, taken);
       if (target === null || target.load.requests > limit) continue;
-      if (trail !== null) trail.prefixBranch = 'ring_hit';
+      if (noted) trail.prefixBranch = 'ring_hit';
       return target;
     }
-    if (trail !== null) trail.prefixBranch = level === 0 ? 'no_routing_key' : 'load_balance_walk';
+    if (noted) trail.prefixBranch = level === 0 ? 'no_routing_key' : 'load_balance_walk';
     // Of all candidates the least loaded has at most the mean, so that it always passes.
     return leastLoaded(candidates, taken);
+  }
+
+  /** Levels are asked for in their order. */
+  #keyOf({ request, trail }: Placement, level: number): string | null {
+    if (trail !== this.#trail) {
+      this.#trail = trail;
+      this.#keys.length = 0;
+    }
+    let key = this.#keys[level];
+    if (key === undefined) {
+      key = prefixKey(request, level, this.#rules, this.#parameters);
+      this.#keys.push(key);
+    }
+    return key;
   }
 }
 
