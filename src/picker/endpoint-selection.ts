@@ -2,7 +2,7 @@
 import type { RequestHead } from '../request/request-head.ts';
 import { type Decision, newTrail, type Outcome } from '../routing/decision.ts';
 import type { PolicyName } from '../routing/policy-name.ts';
-import { NO_MODEL, type WorkerSnapshot } from '../workers/snapshot.ts';
+import { modelLabel, type WorkerSnapshot } from '../workers/snapshot.ts';
 import type { Worker } from '../workers/worker.ts';
 import { addEndpointNames, ipOfAddress } from './endpoint-names.ts';
 
@@ -33,7 +33,7 @@ export function placeSelection(
   }
   const [worker, ...fallbacks] = taken;
   const trail = newTrail();
-  const known = model === '' ? NO_MODEL : model;
+  const known = modelLabel(model);
   if (worker === undefined) {
     return {
       kind: 'refused',

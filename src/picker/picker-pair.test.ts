@@ -525,6 +525,17 @@ describe('what is told of a pair', () => {
     ).toBe(1);
   });
 
+  it('a strict target that Envoy does not know is a miss of its leg', () => {
+    const { bench } = house({ policy: 'consistent_hashing', envoyKnows: (address) => address !== at(4) });
+    expect(bench.refusal({}, { headers: [['x-smg-target-worker', '1']] })).toMatchObject({
+      status: 503,
+      code: 'no_available_workers',
+      message: 'No available servers: All workers are unavailable (circuit breaker open or unhealthy)',
+    });
+    const requests = bench.metrics.routerRequests;
+    expect(requests.cell('http', 'pd', 'http', 'unknown', 'chat', 'false').value).toBe(1);
+  });
+
   it('no two that fit', () => {
     const { bench } = house();
     for (const n of [3, 4]) {

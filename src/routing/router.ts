@@ -3,7 +3,7 @@ import type { Endpoint } from '../request/endpoint.ts';
 import type { RequestHead } from '../request/request-head.ts';
 import type { RoutingRequest } from '../request/routing-request.ts';
 import type { Random } from '../util/random.ts';
-import { NO_MODEL, type WorkerSnapshot } from '../workers/snapshot.ts';
+import { modelLabel, type WorkerSnapshot } from '../workers/snapshot.ts';
 import { type BodyNeed, type BodyNeedRules, bodyNeedOf } from './body-need.ts';
 import { afterServed } from './candidates.ts';
 import { newTrail, type Outcome, type Refusal } from './decision.ts';
@@ -90,7 +90,7 @@ class StickyRouter implements Router {
       detail: null,
       strict: isStrict(policy, head),
       policy: policy.name,
-      model: model === '' ? NO_MODEL : model,
+      model: modelLabel(model),
       trail: newTrail(),
     };
   }

@@ -3,6 +3,11 @@ import type { Worker, WorkerType } from './worker.ts';
 /** Stands for the model of requests that name none, and of workers that list none (policies 0.2, 2.4). */
 export const NO_MODEL = 'unknown';
 
+/** What a model is called in metrics, pins and answers; empty for none. */
+export function modelLabel(model: string): string {
+  return model === '' ? NO_MODEL : model;
+}
+
 /** The workers that one model may use, in registration order. Immutable; kept between snapshots while it is unchanged. */
 export interface Pool {
   /** Canonical model id, `NO_MODEL` for requests that name none. */

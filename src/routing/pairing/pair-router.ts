@@ -4,7 +4,7 @@ import type { RequestHead } from '../../request/request-head.ts';
 import type { RoutingRequest } from '../../request/routing-request.ts';
 import type { Random } from '../../util/random.ts';
 import { allOverloaded } from '../../workers/load/overload.ts';
-import { NO_MODEL, type Pool, type WorkerSnapshot } from '../../workers/snapshot.ts';
+import { modelLabel, NO_MODEL, type Pool, type WorkerSnapshot } from '../../workers/snapshot.ts';
 import { type BodyNeed, type BodyNeedRules, bodyNeedOf } from '../body-need.ts';
 import { type Decision, newTrail, type Outcome, type Refusal, type RefusalReason } from '../decision.ts';
 import { type Eligibility, eligiblePart } from '../eligibility.ts';
@@ -157,7 +157,7 @@ export class PairRouter implements Router {
     leg: PairedLeg,
     detail: string | null,
     { model, head }: RoutingRequest,
-    known = model === '' ? NO_MODEL : model,
+    known = modelLabel(model),
   ): Refusal {
     const policy = this.#pair[leg].standard;
     const strict = isStrict(policy, head);
