@@ -1,11 +1,4 @@
-import type { Context } from './check.ts';
-
-/** Endpoints that the picker may name. */
-export interface Fleet {
-  readonly endpoints: readonly string[];
-  /** False when they were found by asking: then an endpoint that was never named is missing here. */
-  readonly given: boolean;
-}
+import type { Context, Fleet } from './context.ts';
 
 const ROUNDS = 12;
 const PICKS = 12;

@@ -1,4 +1,4 @@
-import type { Context } from './check.ts';
+import type { Context, LoadMinded } from './context.ts';
 import { headersMessage, metadataOf, protocolOf } from './messages.ts';
 import { LB_NAMESPACE, SERVED, SUBSET, SUBSET_NAMESPACE } from './names.ts';
 import { FULL_DUPLEX } from './plan.ts';
@@ -51,15 +51,6 @@ export async function hold(context: Context, endpoint: string, servedBy: string 
     for (const stream of streams) stream.halfClose();
     for (const stream of streams) if (!(await stream.ended())) stream.reset();
   };
-}
-
-/** How a picker that keeps new requests away from endpoints on which others run spreads the ordinary ones. */
-export interface LoadMinded {
-  /** The endpoint that ordinary requests go to most, and its share. */
-  readonly busiest: string;
-  readonly share: number;
-  /** Another one, the busiest of the rest. */
-  readonly other: string;
 }
 
 /** Tries whether requests that run on an endpoint keep others away; null when they do not, or it can't be told. */

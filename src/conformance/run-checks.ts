@@ -1,8 +1,9 @@
-import type { Check, Context, Finding, Knowledge, Load } from './check.ts';
+import type { Check, Finding } from './check.ts';
 import { Findings } from './check.ts';
 import { type Connection, play } from './connection.ts';
-import { discover, type Fleet } from './fleet.ts';
-import { type LoadMinded, tryLoad } from './held-load.ts';
+import type { Context, Fleet, Knowledge, Load, LoadMinded } from './context.ts';
+import { discover } from './fleet.ts';
+import { tryLoad } from './held-load.ts';
 import type { Outcome } from './outcome.ts';
 import { type BodyMode, modeOf } from './plan.ts';
 import { type RequestOptions, Requests } from './requests.ts';

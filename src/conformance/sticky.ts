@@ -1,4 +1,4 @@
-import type { Context } from './check.ts';
+import type { Context } from './context.ts';
 import { FULL_DUPLEX, type Mode, type Plan, type ResponsePlan } from './plan.ts';
 
 /** Requests of one new key. */

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { CHECKS } from '../../src/conformance/catalogue.ts';
-import type { Check, Load } from '../../src/conformance/check.ts';
+import type { Check } from '../../src/conformance/check.ts';
 import type { Connection } from '../../src/conformance/connection.ts';
+import type { Load } from '../../src/conformance/context.ts';
 import { PickerConnection } from '../../src/conformance/picker-connection.ts';
 import { type CheckResult, runChecks } from '../../src/conformance/run-checks.ts';
 import { DirectConnection } from '../support/reference-picker/direct-connection.ts';

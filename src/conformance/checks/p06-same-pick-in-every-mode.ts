@@ -1,4 +1,5 @@
-import type { Check, Context } from '../check.ts';
+import type { Check } from '../check.ts';
+import type { Context } from '../context.ts';
 import { SUBSET, SUBSET_NAMESPACE } from '../names.ts';
 import { FULL_DUPLEX, type Mode, modeOf, type Plan } from '../plan.ts';
 import { served } from '../requests.ts';

@@ -1,4 +1,5 @@
-import type { Check, Context, Findings } from '../check.ts';
+import type { Check, Findings } from '../check.ts';
+import type { Context } from '../context.ts';
 import { hold, spread } from '../held-load.ts';
 import { FULL_DUPLEX, type Mode, modeOf, type Plan, type ResponsePlan } from '../plan.ts';
 import { served } from '../requests.ts';

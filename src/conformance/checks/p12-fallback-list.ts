@@ -1,4 +1,5 @@
-import type { Check, Context, Findings } from '../check.ts';
+import type { Check, Findings } from '../check.ts';
+import type { Context } from '../context.ts';
 import { SUBSET, SUBSET_NAMESPACE } from '../names.ts';
 import { served } from '../requests.ts';
 import { StickyKey } from '../sticky.ts';
