@@ -23,6 +23,10 @@ export class Prefill implements PrefillRun {
   readonly timeoutMs = 60_000;
   readonly order: PrefillOrder;
   cancelled = 0;
+  /** What was given first; null while the request waits for it. */
+  given: Handoff | PrefillFailure | null = null;
+  /** Its worker has nothing more to do. */
+  ended = false;
   readonly handoff: Promise<Handoff | PrefillFailure>;
   readonly done: Promise<Outcome | null>;
   #give!: (taken: Handoff | PrefillFailure) => void;
@@ -31,10 +35,16 @@ export class Prefill implements PrefillRun {
   constructor(order: PrefillOrder) {
     this.order = order;
     this.handoff = new Promise((resolve) => {
-      this.#give = resolve;
+      this.#give = (taken) => {
+        this.given ??= taken;
+        resolve(taken);
+      };
     });
     this.done = new Promise((resolve) => {
-      this.#end = resolve;
+      this.#end = (outcome) => {
+        this.ended = true;
+        resolve(outcome);
+      };
     });
   }
 
@@ -44,13 +54,21 @@ export class Prefill implements PrefillRun {
     this.#end(null);
   }
 
-  async give(taken: Handoff | PrefillFailure): Promise<void> {
+  offer(taken: Handoff | PrefillFailure): void {
     this.#give(taken);
+  }
+
+  finish(outcome: Outcome | null): void {
+    this.#end(outcome);
+  }
+
+  async give(taken: Handoff | PrefillFailure): Promise<void> {
+    this.offer(taken);
     await tick();
   }
 
   async end(outcome: Outcome | null): Promise<void> {
-    this.#end(outcome);
+    this.finish(outcome);
     await tick();
   }
 
@@ -65,9 +83,12 @@ export class Dispatch implements PrefillDispatch {
   readonly prefills: Prefill[] = [];
   /** What is given at once instead. */
   atOnce: Handoff | PrefillFailure | null = null;
+  /** It has a bug. */
+  breaks = false;
   orders: PrefillOrder[] = [];
 
   start(order: PrefillOrder): Handoff | PrefillFailure | PrefillRun {
+    if (this.breaks) throw new Error('bug');
     this.orders.push(order);
     if (this.atOnce !== null) return this.atOnce;
     const prefill = new Prefill(order);
@@ -79,6 +100,8 @@ export class Dispatch implements PrefillDispatch {
     return this.prefills.at(-1)!;
   }
 }
+
+export type PairHouse = ReturnType<typeof house>;
 
 /** Prefill workers 1 and 2, decode workers 3 and 4. */
 export function house(options: PickerBenchOptions = {}, { pair = {} }: { pair?: object } = {}) {

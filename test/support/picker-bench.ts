@@ -184,6 +184,10 @@ export class PickerBench {
     this.registry.probed(instance, report, { successThreshold: 1, failureThreshold: 1 }, true);
   }
 
+  up(n: number): void {
+    this.registry.assumeReady(this.registry.instance(urlOf(n))!);
+  }
+
   /** A chat request with this body; its headers decide alone when there is none. */
   ask(body: unknown, parts: HeadParts = {}, facts: StreamFacts = FACTS) {
     const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
