@@ -1,8 +1,9 @@
 import type { NamePool } from '../discovery/dns/name-pool.ts';
 import type { AddOutcome, DrainOutcome } from '../workers/fleet-changes.ts';
 import type { SnapshotSource } from '../workers/snapshot-source.ts';
-import type { Worker, WorkerSource } from '../workers/worker.ts';
+import type { Worker } from '../workers/worker.ts';
 import type { Drain, ProbeReport } from '../workers/worker-instance.ts';
+import type { WorkerSource } from '../workers/worker-kinds.ts';
 import type { WorkerSpec } from '../workers/worker-spec.ts';
 
 /** What the admin API reads of a registration beyond its worker. */

@@ -2,7 +2,8 @@ import type { PinStore } from '../pins/pin-store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { NO_MODEL } from '../workers/snapshot.ts';
 import type { SnapshotSource } from '../workers/snapshot-source.ts';
-import type { BreakerState, Worker, WorkerStatus } from '../workers/worker.ts';
+import type { Worker } from '../workers/worker.ts';
+import type { BreakerState, WorkerStatus } from '../workers/worker-kinds.ts';
 
 /** Values of `smg_worker_cb_state`. */
 const BREAKER_VALUES: Readonly<Record<BreakerState, number>> = { closed: 0, open: 1, half_open: 2 };

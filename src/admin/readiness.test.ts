@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { makeSnapshot, makeWorker } from '../../test/support/fleet.ts';
-import type { WorkerStatus, WorkerType } from '../workers/worker.ts';
+import type { WorkerStatus, WorkerType } from '../workers/worker-kinds.ts';
 import { notReadyReason } from './readiness.ts';
 
 const STATE = { draining: false, endOfRequest: 'access_log', sources: [] } as const;

@@ -1,7 +1,7 @@
 import type { RunningSource } from '../discovery/source.ts';
 import type { WorkerSnapshot } from '../workers/snapshot.ts';
 import type { SnapshotSource } from '../workers/snapshot-source.ts';
-import type { WorkerType } from '../workers/worker.ts';
+import type { WorkerType } from '../workers/worker-kinds.ts';
 
 /**
  * How the service learns that a request has ended (decisions 7): Envoy's access log, the end of an ext_proc stream that

@@ -1,9 +1,9 @@
 /** Places one leg of a request in its pool: sticky selection above one policy. Hot path. */
 import type { RoutingRequest } from '../request/routing-request.ts';
 import type { Random } from '../util/random.ts';
-import { allOverloaded } from '../workers/load/overload.ts';
 import type { Pool } from '../workers/snapshot.ts';
 import { NO_WORKERS, type Worker } from '../workers/worker.ts';
+import { allOverloaded } from './all-overloaded.ts';
 import { assign } from './assignment.ts';
 import { type Decision, newTrail, type Outcome, type PinWrite, type Refusal, type RefusalReason } from './decision.ts';
 import type { ModelPolicies } from './model-policies.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Breaker, type BreakerRules, NEVER_OPENS, type Outcome, outcomeOf } from './breaker.ts';
-import type { BreakerState } from './worker.ts';
+import type { BreakerState } from './worker-kinds.ts';
 
 const RULES: BreakerRules = { failureThreshold: 3, successThreshold: 2, openMs: 1000 };
 

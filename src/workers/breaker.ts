@@ -1,4 +1,4 @@
-import type { BreakerState } from './worker.ts';
+import type { BreakerState } from './worker-kinds.ts';
 
 /** What one attempt says of its worker. */
 export type Outcome = 'success' | 'failure';

@@ -1,4 +1,5 @@
-import type { BreakerState, Worker, WorkerStatus } from './worker.ts';
+import type { Worker } from './worker.ts';
+import type { BreakerState, WorkerStatus } from './worker-kinds.ts';
 
 /** Is told what happens in the fleet, for counting and logging. None of these may throw. */
 export interface FleetObserver {

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { makeWorker } from '../../test/support/fleet.ts';
 import { FleetSnapshot } from './fleet-snapshot.ts';
 import type { FleetEntry } from './model-pools.ts';
-import type { Worker, WorkerType } from './worker.ts';
+import type { Worker } from './worker.ts';
+import type { WorkerType } from './worker-kinds.ts';
 
 const entry = (id: string, type: WorkerType, models: readonly string[], more: Partial<Worker> = {}): FleetEntry => ({
   worker: makeWorker(id, { type, models, ...more }),

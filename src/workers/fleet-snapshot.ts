@@ -1,6 +1,7 @@
 import { type FleetEntry, ModelPools } from './model-pools.ts';
 import type { Pool, WorkerSnapshot } from './snapshot.ts';
-import type { Worker, WorkerType } from './worker.ts';
+import type { Worker } from './worker.ts';
+import type { WorkerType } from './worker-kinds.ts';
 import { isGrpcUrl, rankId } from './worker-url.ts';
 
 const NO_RANKS: ReadonlySet<number> = new Set();

@@ -1,6 +1,6 @@
 import type { BreakerRules } from './breaker.ts';
 import type { FleetObserver } from './fleet-observer.ts';
-import type { WorkerSource } from './worker.ts';
+import type { WorkerSource } from './worker-kinds.ts';
 
 export interface RegistryOptions {
   /** `--drain-settle-secs`, in milliseconds: longest wait of a removal for requests in flight. */

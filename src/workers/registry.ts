@@ -13,8 +13,9 @@ import type { WorkerSnapshot } from './snapshot.ts';
 import type { JudgedSource } from './snapshot-source.ts';
 import { declared, type Incarnation, type SourcedWorker } from './sourced-worker.ts';
 import { afterProbe, type HealthThresholds, PENDING } from './status-machine.ts';
-import type { BreakerState, Worker, WorkerSource, WorkerStatus } from './worker.ts';
+import type { Worker } from './worker.ts';
 import { type ProbeReport, WorkerInstance } from './worker-instance.ts';
+import type { BreakerState, WorkerSource, WorkerStatus } from './worker-kinds.ts';
 import type { WorkerSpec } from './worker-spec.ts';
 
 /**

@@ -1,4 +1,5 @@
-import type { Worker, WorkerType } from './worker.ts';
+import type { Worker } from './worker.ts';
+import type { WorkerType } from './worker-kinds.ts';
 
 /** Stands for the model of requests that name none, and of workers that list none (policies 0.2, 2.4). */
 export const NO_MODEL = 'unknown';

@@ -1,4 +1,4 @@
-import type { WorkerStatus } from './worker.ts';
+import type { WorkerStatus } from './worker-kinds.ts';
 
 /** States that probes move between; `draining` lies above them (policies 2.1). */
 export type HealthStatus = Exclude<WorkerStatus, 'draining'>;

@@ -5,7 +5,8 @@ import { type EngineKind, type LegFacts, legFactsOf } from './leg-facts.ts';
 import { LoadCounter } from './load-counter.ts';
 import type { Incarnation } from './sourced-worker.ts';
 import { type HealthState, PENDING, READY } from './status-machine.ts';
-import { isUp, type Worker, type WorkerSource, type WorkerStatus } from './worker.ts';
+import { isUp, type Worker } from './worker.ts';
+import type { WorkerSource, WorkerStatus } from './worker-kinds.ts';
 import type { WorkerSpec } from './worker-spec.ts';
 import { rankId } from './worker-url.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { HealthOverrides } from './health-settings.ts';
 import { NO_OVERLOAD_RULE, type OverloadRule } from './load/overload.ts';
-import type { WorkerType } from './worker.ts';
+import type { WorkerType } from './worker-kinds.ts';
 import { parseWorkerUrl, type WorkerUrl } from './worker-url.ts';
 
 /** A worker as it was declared (interface 6), whatever source declared it. */

@@ -1,16 +1,6 @@
 import type { EngineLoad } from './engine-load.ts';
 import type { LegFacts } from './leg-facts.ts';
-
-/** State of a worker (policies 2.1); JSON shows these names as they are. */
-export type WorkerStatus = 'pending' | 'ready' | 'not_ready' | 'failed' | 'draining';
-
-export type WorkerType = 'regular' | 'prefill' | 'decode';
-
-/** Where a worker was announced. A source only removes workers that it brought itself. */
-export type WorkerSource = 'flags' | 'file' | 'api' | 'workers_file' | 'dns' | 'kubernetes';
-
-/** State of a worker's circuit breaker (policies 2.3). */
-export type BreakerState = 'closed' | 'open' | 'half_open';
+import type { BreakerState, WorkerSource, WorkerStatus, WorkerType } from './worker-kinds.ts';
 
 /**
  * Requests in flight on one worker instance, as this service knows them. Written only by the in-flight ledger; a worker

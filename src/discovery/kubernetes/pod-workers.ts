@@ -1,6 +1,6 @@
 /** From pods to workers: pure, and the same for the same pods whatever happened before. */
 import type { SourcedWorker, SourceState } from '../../workers/sourced-worker.ts';
-import type { WorkerType } from '../../workers/worker.ts';
+import type { WorkerType } from '../../workers/worker-kinds.ts';
 import { plainSpec } from '../../workers/worker-spec.ts';
 import { parseWorkerUrl } from '../../workers/worker-url.ts';
 import type { Pod } from './pod.ts';

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { A, B, C, EndpointBench, turn } from '../../../test/support/endpoint-bench.ts';
 import { makeWorker } from '../../../test/support/fleet.ts';
 import { EDS_TYPE, endpointsIn } from '../../../test/support/xds-envoy.ts';
-import type { Worker, WorkerStatus } from '../../workers/worker.ts';
+import type { Worker } from '../../workers/worker.ts';
+import type { WorkerStatus } from '../../workers/worker-kinds.ts';
 import { type StampKind, workerStamp } from './worker-stamp.ts';
 
 let bench: EndpointBench;

@@ -3,7 +3,8 @@ import { ClusterLoadAssignment } from '../../gen/envoy/config/endpoint/v3/endpoi
 import type { LbEndpoint } from '../../gen/envoy/config/endpoint/v3/endpoint_components.ts';
 import { splitAddress } from '../../workers/address.ts';
 import type { WorkerSnapshot } from '../../workers/snapshot.ts';
-import type { Worker, WorkerStatus } from '../../workers/worker.ts';
+import type { Worker } from '../../workers/worker.ts';
+import type { WorkerStatus } from '../../workers/worker-kinds.ts';
 import { isGrpcUrl } from '../../workers/worker-url.ts';
 import {
   DESTINATION_NAMESPACE,

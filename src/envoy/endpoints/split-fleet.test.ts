@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { makeSnapshot, makeWorker } from '../../../test/support/fleet.ts';
 import { HealthStatus } from '../../gen/envoy/config/core/v3/health_check.ts';
 import { ClusterLoadAssignment } from '../../gen/envoy/config/endpoint/v3/endpoint.ts';
-import type { WorkerType } from '../../workers/worker.ts';
+import type { WorkerType } from '../../workers/worker-kinds.ts';
 import { encodeEndpoints, endpointsOf, nameAssignment } from './fleet-endpoints.ts';
 
 const TYPES: readonly WorkerType[] = ['regular', 'prefill', 'decode'];

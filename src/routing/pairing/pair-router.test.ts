@@ -4,7 +4,8 @@ import { headOf } from '../../../test/support/head.ts';
 import { type DriverOptions, type RequestParts, RouterDriver } from '../../../test/support/routing.ts';
 import { endpointOf } from '../../request/endpoint.ts';
 import type { LegFacts } from '../../workers/leg-facts.ts';
-import type { Worker, WorkerType } from '../../workers/worker.ts';
+import type { Worker } from '../../workers/worker.ts';
+import type { WorkerType } from '../../workers/worker-kinds.ts';
 import type { Decision, Outcome } from '../decision.ts';
 import type { PolicyName } from '../policy-name.ts';
 

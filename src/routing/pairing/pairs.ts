@@ -1,8 +1,8 @@
 /** Who can work with whom in a fleet that is split into prefill and decode workers (policies 4.1). Hot path. */
 import { type LegFacts, pairingText } from '../../workers/leg-facts.ts';
-import { allOverloaded } from '../../workers/load/overload.ts';
 import type { Pool } from '../../workers/snapshot.ts';
 import type { Worker } from '../../workers/worker.ts';
+import { allOverloaded } from '../all-overloaded.ts';
 import { goesInTurn, mismatchOf, type PairingMode } from './compatibility.ts';
 
 /** The part of a pool that can be used. */

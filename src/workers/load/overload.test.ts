@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { makePool, makeWorker } from '../../../test/support/fleet.ts';
 import { loadReport } from './load-report.ts';
-import { allOverloaded, isOverloaded, isProtected, NO_OVERLOAD_RULE, type OverloadRule, ruleFor } from './overload.ts';
+import { isOverloaded, isProtected, NO_OVERLOAD_RULE, type OverloadRule, ruleFor } from './overload.ts';
 
 const rule = (waitingRequests: number | null, tokenUsage: number | null): OverloadRule => ({
   waitingRequests,
@@ -40,15 +39,5 @@ describe('policies 2.2 overload veto', () => {
 
   it('needs reports as soon as one signal counts', () => {
     expect([NO_OVERLOAD_RULE, rule(1, null), rule(null, 0.5)].map(isProtected)).toEqual([false, true, true]);
-  });
-
-  it.each([
-    { members: [true, true], shed: true },
-    { members: [true, false], shed: false },
-    { members: [], shed: false },
-  ])('workers overloaded $members: shed $shed', ({ members, shed }) => {
-    const pool = makePool(members.map((overloaded, index) => makeWorker(`w${index}`, { overloaded })));
-
-    expect(allOverloaded(pool)).toBe(shed);
   });
 });

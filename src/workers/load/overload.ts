@@ -1,5 +1,4 @@
 import type { LoadReport } from '../engine-load.ts';
-import type { Pool } from '../snapshot.ts';
 
 /** From which load on a worker takes no requests (policies 2.2); null: the signal does not count. */
 export interface OverloadRule {
@@ -30,14 +29,4 @@ export function isOverloaded(report: LoadReport, { waitingRequests, tokenUsage }
     (waitingRequests !== null && report.waitingRequests >= waitingRequests) ||
     (tokenUsage !== null && report.tokenUsage >= tokenUsage)
   );
-}
-
-/**
- * True when load alone keeps the model from being served, so that the request is shed: every worker of its pool is
- * overloaded. One that is out for another reason makes it an ordinary lack of workers (policies 2.2).
- */
-export function allOverloaded({ members }: Pick<Pool, 'members'>): boolean {
-  if (members.length === 0) return false;
-  for (let i = 0; i < members.length; i++) if (members[i]?.overloaded !== true) return false;
-  return true;
 }
