@@ -15,6 +15,7 @@ export interface DecisionsParts {
   readonly random: Random;
   /** False for an address that a connected Envoy has not accepted yet: a strict target there would be served by nobody. */
   readonly envoyKnows: (address: string) => boolean;
+  readonly onFailure: (error: unknown) => void;
 }
 
 export interface DecisionRules {
@@ -46,7 +47,7 @@ export class Decisions {
     now: number,
     commits = 1,
   ): Outcome | Promise<Outcome> {
-    const outcome = this.#strictlyKnown(this.#decide(request, rules, eligible, now));
+    const outcome = this.propose(request, rules, eligible, now);
     if (outcome.kind === 'refused') return outcome;
     const { write, prefill } = outcome;
     const other = prefill === null ? null : prefill.write;
@@ -63,6 +64,19 @@ export class Decisions {
         ? outcome
         : this.settle(request, rules, eligible, now, commits + 1),
     );
+  }
+
+  /** As `settle`, but moves no pin until the decision is kept. */
+  propose(request: RoutingRequest, rules: DecisionRules, eligible: Eligibility | null, now: number): Outcome {
+    return this.#strictlyKnown(this.#decide(request, rules, eligible, now));
+  }
+
+  /** A proposal has proved good. Where another writer was faster, its pins hold. */
+  keep({ write, prefill }: Decision, now: number): void {
+    for (const one of [write, prefill === null ? null : prefill.write]) {
+      const held = this.#put(one, now);
+      if (held instanceof Promise) held.catch(this.#parts.onFailure);
+    }
   }
 
   /** True when the pin is what the decision says. */

@@ -28,8 +28,10 @@ export interface PairedRequestPlan {
   readonly periodicLogMs: number;
   readonly order: Omit<PrefillOrder, 'prefill' | 'decode'>;
   readonly retry: RetryRules;
-  /** Chooses another pair. `eligible` leaves out whom this request failed at. */
-  readonly again: (eligible: Eligibility | null) => Outcome | Promise<Outcome>;
+  /** Chooses another pair, moving no pin yet. `eligible` leaves out whom this request failed at. */
+  readonly again: (eligible: Eligibility | null) => Outcome;
+  /** The prefill went well at another pair: the pins follow. */
+  readonly keep: (decision: Decision) => void;
   readonly placed: (decision: Decision, handoff: Handoff) => FinalAnswer;
   readonly refused: (failure: PrefillFailure) => FinalAnswer;
 }
@@ -142,36 +144,37 @@ export class PairedRequest implements DeferredAnswer {
   }
 
   #retry(failure: PrefillFailure): void {
-    this.#chooseAgain()
-      .then((outcome) => {
-        if (this.#over) return;
-        if (outcome.kind === 'refused' || outcome.prefill === null) {
-          this.#finish(this.#lastWord(failure));
-          return;
-        }
-        this.#parts.counters.prefillRetried(outcome, this.#plan.endpoint);
-        const answer = this.#try(outcome, outcome.prefill);
-        if (answer !== null) this.#finish(answer);
-      })
-      .catch((error: unknown) => this.#broke(error));
+    try {
+      const outcome = this.#chooseAgain();
+      if (outcome.kind === 'refused' || outcome.prefill === null) {
+        this.#finish(this.#lastWord(failure));
+        return;
+      }
+      this.#parts.counters.prefillRetried(outcome, this.#plan.endpoint);
+      const answer = this.#try(outcome, outcome.prefill);
+      if (answer !== null) this.#finish(answer);
+    } catch (error) {
+      this.#broke(error);
+    }
   }
 
   /** Another prefill worker; one that failed before when there is no other (decisions 31). */
-  async #chooseAgain(): Promise<Outcome> {
-    const outcome = await this.#plan.again({ allows: ({ id }: Worker) => !this.#failedAt.has(id) });
-    if (outcome.kind === 'placed' || this.#over) return outcome;
+  #chooseAgain(): Outcome {
+    const outcome = this.#plan.again({ allows: ({ id }: Worker) => !this.#failedAt.has(id) });
+    if (outcome.kind === 'placed') return outcome;
     this.#failedAt.clear();
     return this.#plan.again(null);
   }
 
   #settled(taken: Handoff | PrefillFailure, decision: Decision): FinalAnswer {
     const { ledger, clock, counters } = this.#parts;
-    const { pickId, periodicLogMs, placed } = this.#plan;
+    const { pickId, periodicLogMs, placed, keep } = this.#plan;
     if (taken.kind === 'failed') {
       counters.prefillFailed(taken.status);
       ledger.end(pickId, 'stream');
       return this.#lastWord(taken);
     }
+    if (this.#tries > 1) keep(decision);
     ledger.dispatched(pickId, clock(), periodicLogMs);
     return placed(decision, taken);
   }

@@ -34,6 +34,25 @@ describe('policies 5: a prefill that fails', () => {
     expect(bench.metrics.workerErrors.cell('prefill', 'http', 'backend_error').value).toBe(1);
   });
 
+  it.each([1, 2, 3])('leaves the pins as they were when each of %i tries failed', async (mostTries) => {
+    const { bench, dispatch } = house({
+      keys: { override: true },
+      config: { prefillRetry: { mostTries, initialMs: 1, maxMs: 1, multiplier: 1, jitter: 0 } },
+    });
+    const first = deferred(bench.ask({ rid: 'a' }));
+    await dispatch.last.over(HANDOFF, 'success');
+    await first.answer;
+    const answer = deferred(bench.ask({ rid: 'a' }));
+    for (let n = 0; n < mostTries; n++) {
+      await dispatch.last.over(failed(500), 'failure');
+      await goOn();
+    }
+    expect(await answer.answer).toMatchObject({ kind: 'refusal', status: 500 });
+    expect(dispatch.orders).toHaveLength(1 + mostTries);
+    expect(bench.local.peek('7:unknown:p:a')?.candidates).toEqual([urlOf(1)]);
+    expect(bench.local.peek('7:unknown:d:a')?.candidates).toEqual([urlOf(3)]);
+  });
+
   it('is tried at the same one again when there is no other, until the tries are used up', async () => {
     const { bench, dispatch, loads } = house({
       config: { prefillRetry: { mostTries: 3, initialMs: 1, maxMs: 1, multiplier: 1, jitter: 0 } },

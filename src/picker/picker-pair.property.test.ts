@@ -44,10 +44,10 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   {
-    weight: 2,
+    weight: 4,
     arbitrary: fc.record({
       do: fc.constant('dispatch' as const),
-      how: fc.constantFrom(...(['run', 'run', 'throw', 'sidecar', 'alone', 'refuse'] as const)),
+      how: fc.constantFrom(...(['run', 'run', 'run', 'throw', 'sidecar', 'alone', 'refuse'] as const)),
     }),
   },
 );

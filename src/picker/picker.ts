@@ -287,7 +287,8 @@ export class Picker {
         requestId,
       },
       retry: this.#config.prefillRetry,
-      again: (eligible) => this.#decisions.settle(request, this.#config, bothAllow(facts.subset, eligible), clock()),
+      again: (eligible) => this.#decisions.propose(request, this.#config, bothAllow(facts.subset, eligible), clock()),
+      keep: (kept) => this.#decisions.keep(kept, clock()),
       placed: (placed, handoff) => {
         this.#countEdits(placed.worker, handoff.body, request, facts);
         return this.#picked(placed, handoff.body, handoff, facts, requestIdToSet, pickId);
