@@ -18,7 +18,6 @@ export interface PairedRequestParts extends PrefillUnitParts {
   readonly dispatch: PrefillDispatch;
   readonly counters: PickCounters;
   readonly random: Random;
-  readonly onFailure: (error: unknown) => void;
 }
 
 /** What stays the same over all tries of a request, and what becomes of them. */

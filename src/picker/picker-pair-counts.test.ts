@@ -65,6 +65,16 @@ describe('policies 2.5 and sticky-sessions 3.10: one unit on each leg', () => {
     expect([loads(), bench.ledger.inFlight]).toEqual(['0000', 0]);
   });
 
+  it('a failure of ours at the end of a prefill is told, and fails nothing else', async () => {
+    const { bench, dispatch, loads } = house();
+    const answer = deferred(bench.ask({}));
+    bench.registry.attempted = () => {
+      throw new Error('bug');
+    };
+    await dispatch.last.over(HANDOFF, 'success');
+    expect([(await answer.answer).kind, bench.failures.length, loads()]).toEqual(['pick', 1, '0010']);
+  });
+
   it('log entries are promised only from the dispatch on', async () => {
     const { bench, dispatch, loads } = house();
     const streams = { logStreams: 1, lastLogStreamClosedAt: null };

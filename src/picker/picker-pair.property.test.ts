@@ -2,7 +2,7 @@ import { setImmediate as tick } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { headOf } from '../../test/support/head.ts';
-import { failed, HANDOFF, house, type PairHouse, type Prefill } from '../../test/support/pair-bench.ts';
+import { failed, HANDOFF, house, type PairHouse, Prefill } from '../../test/support/pair-bench.ts';
 import { FACTS, type PickerBench, urlOf } from '../../test/support/picker-bench.ts';
 import type { RequestHead } from '../request/request-head.ts';
 import type { Answer, FinalAnswer } from './answer.ts';
@@ -87,8 +87,6 @@ class Request {
 class Model {
   readonly requests: Request[] = [];
   readonly #house: PairHouse;
-  /** Prefill legs without a run of ours that count until their request is over. */
-  readonly #sidecars = new Set<Request>();
 
   constructor(made: PairHouse) {
     this.#house = made;
@@ -126,13 +124,11 @@ class Model {
   }
 
   async #ask(rid: string): Promise<void> {
-    const { bench, dispatch } = this.#house;
+    const { bench } = this.#house;
     const request = new Request();
     this.requests.push(request);
     const bytes = Buffer.from(JSON.stringify(rid === '' ? {} : { rid }));
-    const sidecar = dispatch.atOnce?.kind === 'handoff' && dispatch.atOnce.leftTo === 'sidecar' && !dispatch.breaks;
     request.take(await bench.picker.pick(request.head, { bytes, complete: true }, FACTS));
-    if (sidecar && request.pickId !== null) this.#sidecars.add(request);
   }
 
   #happens(request: Request, step: Extract<Step, { who: number }>): void {
@@ -173,14 +169,13 @@ class Model {
 
   /** Units that a request has in flight: one on its decode worker, one on its prefill worker until that is through. */
   #unitsOf(request: Request): number {
-    const run = this.runsOf(request).at(-1);
-    if (request.waits) {
-      // Between two tries there is nobody that works on it.
-      if (run === undefined || run.given?.kind === 'failed') return 0;
-      return run.ended ? 1 : 2;
-    }
-    if (request.over || request.pickId === null) return 0;
-    return this.#sidecars.has(request) || (run !== undefined && run.given?.kind === 'handoff' && !run.ended) ? 2 : 1;
+    if (!request.waits && (request.over || request.pickId === null)) return 0;
+    const made = this.#house.dispatch.starts.findLast(({ order }) => order.head === request.head)?.made;
+    if (made === undefined) return 0;
+    if (!(made instanceof Prefill)) return made.kind === 'handoff' && made.leftTo === 'sidecar' ? 2 : 1;
+    // Between two tries there is nobody that works on it.
+    if (made.given?.kind === 'failed') return 0;
+    return made.ended ? 1 : 2;
   }
 
   check(): void {

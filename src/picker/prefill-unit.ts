@@ -11,6 +11,7 @@ export interface PrefillUnitParts {
   readonly clock: () => number;
   /** Tells the circuit breaker of a worker how it did. */
   readonly attempted: (workerId: string, outcome: Outcome) => void;
+  readonly onFailure: (error: unknown) => void;
 }
 
 /** The prefill of one request: counts on its worker until it is over, with the request at the latest (policies 2.5). */
@@ -33,11 +34,13 @@ export class PrefillUnit implements Companion {
   /** What is told of the run from now on. */
   follow(run: PrefillRun): void {
     this.#run = run;
-    void run.done.then((outcome) => {
-      this.#run = null;
-      this.end();
-      if (outcome !== null) this.#parts.attempted(this.#decision.worker.id, outcome);
-    });
+    run.done.then((outcome) => this.#done(outcome)).catch(this.#parts.onFailure);
+  }
+
+  #done(outcome: Outcome | null): void {
+    this.#run = null;
+    this.end();
+    if (outcome !== null) this.#parts.attempted(this.#decision.worker.id, outcome);
   }
 
   /** The prefill is over, or there is none. */

@@ -80,20 +80,25 @@ export class Prefill implements PrefillRun {
 }
 
 export class Dispatch implements PrefillDispatch {
-  readonly prefills: Prefill[] = [];
+  readonly starts: { readonly order: PrefillOrder; readonly made: Handoff | PrefillFailure | Prefill }[] = [];
   /** What is given at once instead. */
   atOnce: Handoff | PrefillFailure | null = null;
   /** It has a bug. */
   breaks = false;
-  orders: PrefillOrder[] = [];
 
   start(order: PrefillOrder): Handoff | PrefillFailure | PrefillRun {
     if (this.breaks) throw new Error('bug');
-    this.orders.push(order);
-    if (this.atOnce !== null) return this.atOnce;
-    const prefill = new Prefill(order);
-    this.prefills.push(prefill);
-    return prefill;
+    const made = this.atOnce ?? new Prefill(order);
+    this.starts.push({ order, made });
+    return made;
+  }
+
+  get orders(): readonly PrefillOrder[] {
+    return this.starts.map(({ order }) => order);
+  }
+
+  get prefills(): readonly Prefill[] {
+    return this.starts.flatMap(({ made }) => (made instanceof Prefill ? [made] : []));
   }
 
   get last(): Prefill {
