@@ -5,6 +5,7 @@ const dist = (path) => import(`../../dist/${path}.js`);
 const { tryLoadSettings } = await dist('config/load-settings');
 const { ExtAuthz } = await dist('envoy/ext-authz/ext-authz');
 const { ExtProc } = await dist('envoy/ext-proc/ext-proc');
+const { HeldTotal } = await dist('envoy/ext-proc/held-total');
 const { decode } = await dist('envoy/ext-proc/codec');
 const { CheckRequest } = await dist('gen/envoy/service/auth/v3/external_auth');
 const { ProcessingRequest } = await dist('gen/envoy/service/ext_proc/v3/external_processor');
@@ -106,6 +107,7 @@ export function createWorld(workers, env) {
     observer: { ...extProcObserver(metrics, log), pickFailed: failed },
     testEndpointSelection: false,
     collectLimitBytes: 1 << 26,
+    held: new HeldTotal(1 << 28),
   });
   /** Ends every request, as the access log would have. */
   const endAll = () => {

@@ -12,6 +12,7 @@ import { EndpointService } from '../envoy/endpoints/endpoint-service.ts';
 import { workerStamp } from '../envoy/endpoints/worker-stamp.ts';
 import { ExtAuthz } from '../envoy/ext-authz/ext-authz.ts';
 import { ExtProc } from '../envoy/ext-proc/ext-proc.ts';
+import { HeldTotal } from '../envoy/ext-proc/held-total.ts';
 import type { StreamPicker } from '../envoy/ext-proc/stream-picker.ts';
 import { HealthService } from '../envoy/health/health-service.ts';
 import { ReflectionService } from '../envoy/reflection/reflection-service.ts';
@@ -73,6 +74,8 @@ export interface ServiceOptions {
 }
 
 const DECISION_TIMEOUT_MS = 250;
+/** Bodies that full-duplex streams hold at one moment: a quarter of the memory that the manifests allow. */
+const HELD_BYTES = 256 * 1024 * 1024;
 /** Longest wait of the gRPC port for the first verdicts on workers. */
 const FIRST_LOOK_MS = 1000;
 /** Three of the health checks that the generated configuration makes each second. */
@@ -156,6 +159,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
     observer: extProcObserver(metrics, log),
     testEndpointSelection: settings.testEndpointSelection,
     collectLimitBytes: settings.maxPayloadSize,
+    held: new HeldTotal(Math.max(HELD_BYTES, settings.maxPayloadSize)),
   });
   const extAuthz = new ExtAuthz({ ...asked, observer: extAuthzObserver(metrics, log) });
   const accessLog = new AccessLogService({

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ExtProc } from '../../src/envoy/ext-proc/ext-proc.ts';
 import { FakePicker, HEADERS_DO, NotedEvents, pickOf, READ, REFUSAL } from '../../src/envoy/ext-proc/fixture.suite.ts';
+import { HeldTotal } from '../../src/envoy/ext-proc/held-total.ts';
 import { grpcJsTransport } from '../../src/transport/grpc-js.ts';
 import type { Transport } from '../../src/transport/transport.ts';
 import { type EnvoyHandle, noEnvoy, startEnvoy } from '../support/envoy.ts';
@@ -88,6 +89,7 @@ describe.skipIf(noEnvoy())('envoy 4 the processing modes of a real Envoy', () =>
       testEndpointSelection: false,
       decisionTimeoutMs: 250,
       collectLimitBytes: 1 << 26,
+      held: new HeldTotal(1 << 28),
     });
     transport = grpcJsTransport([method], { maxReceiveBytes: 1 << 26, onHandlerError: () => undefined });
     const address = await transport.listen({ host: '127.0.0.1', port: 0 });

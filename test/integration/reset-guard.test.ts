@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ExtProc } from '../../src/envoy/ext-proc/ext-proc.ts';
+import { HeldTotal } from '../../src/envoy/ext-proc/held-total.ts';
 import type { ExtProcObserver } from '../../src/envoy/ext-proc/observer.ts';
 import type { StreamPicker } from '../../src/envoy/ext-proc/stream-picker.ts';
 import type { Answer, BodyBytes, BodyPlan } from '../../src/picker/answer.ts';
@@ -97,6 +98,7 @@ describe.skipIf(noEnvoy())('envoy 3.3 streams at rate with the graceful guard', 
       testEndpointSelection: false,
       decisionTimeoutMs: 250,
       collectLimitBytes: 1 << 24,
+      held: new HeldTotal(1 << 28),
     });
     transport = grpcJsTransport([method], {
       maxReceiveBytes: 1 << 25,

@@ -8,6 +8,7 @@ import type { SeenResponse } from '../../picker/served-feedback.ts';
 import type { RequestHead } from '../../request/request-head.ts';
 import type { Call } from '../../transport/transport.ts';
 import { ExtProc } from './ext-proc.ts';
+import { HeldTotal } from './held-total.ts';
 import { BODY_MODES, type BodyMode } from './message.ts';
 import type { ExtProcObserver } from './observer.ts';
 import type { ExtProcOptions } from './settings.ts';
@@ -168,6 +169,7 @@ export class Stream {
       testEndpointSelection: false,
       decisionTimeoutMs: 250,
       collectLimitBytes: 1 << 26,
+      held: new HeldTotal(1 << 28),
       ...options,
     });
     this.#handler = this.method.open(this.call);

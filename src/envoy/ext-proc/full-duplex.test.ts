@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ProcessingResponse } from '../../gen/envoy/service/ext_proc/v3/external_processor.ts';
 import { CHUNK_BYTES } from './echo.ts';
-import { chunksIn, HEADERS_DO, pickOf, READ, Stream } from './fixture.suite.ts';
+import { chunksIn, HEADERS_DO, pickOf, READ, REFUSAL, Stream } from './fixture.suite.ts';
+import { HeldTotal } from './held-total.ts';
 
 const BOTH = { request: 'full_duplex', response: 'full_duplex' } as const;
 const SIZES = [0, 1, 62_000, 62_001, 64 * 1024, 1024 * 1024];
@@ -91,6 +92,52 @@ describe('envoy 4.6 full duplex requests', () => {
 
     expect(stream.picker.asked).toMatchObject([{ body: { bytes: Buffer.from('1234567890ab'), complete: false } }]);
     expectEcho(stream.call.sent.slice(1), Buffer.from('1234567890abcd'), true);
+  });
+
+  describe('all streams hold 10 bytes together', () => {
+    function streams(count: number): readonly Stream[] {
+      const held = new HeldTotal(10);
+      return Array.from({ length: count }, () => {
+        const stream = new Stream(BOTH, { held });
+        stream.picker.planned = READ;
+        stream.requestHeaders();
+        return stream;
+      });
+    }
+
+    it('decides by the beginning of the body with which the bound is reached, and gives the rest back as it comes', () => {
+      const [first, second] = streams(2);
+
+      first?.requestBody('12345', false);
+      second?.requestBody('67890', false);
+      second?.requestBody('ab', true);
+
+      expect(first?.picker.asked).toEqual([]);
+      expect(second?.picker.asked).toMatchObject([{ body: { bytes: Buffer.from('67890'), complete: false } }]);
+      expectEcho(second?.call.sent.slice(1) ?? [], Buffer.from('67890ab'), true);
+    });
+
+    it('decides by a body that comes whole, however much the others hold', () => {
+      const [first, second] = streams(2);
+
+      first?.requestBody('123456789', false);
+      second?.requestBody('0123456789', true);
+
+      expect(second?.picker.asked).toMatchObject([{ body: { bytes: Buffer.from('0123456789'), complete: true } }]);
+    });
+
+    it.each(['decided', 'closed', 'refused'])('a body that is %s counts no longer', (how) => {
+      const [first, second] = streams(2);
+
+      first?.requestBody('123456789', false);
+      if (how === 'refused' && first !== undefined) first.picker.answer = () => REFUSAL;
+      if (how === 'closed') first?.close();
+      else first?.requestBody('', true);
+      second?.requestBody('123456789', false);
+      second?.requestBody('0', true);
+
+      expect(second?.picker.asked).toMatchObject([{ body: { bytes: Buffer.from('1234567890'), complete: true } }]);
+    });
   });
 
   it('gives every byte back when the picker fails', () => {

@@ -1,7 +1,14 @@
+import type { HeldTotal } from './held-total.ts';
+
 /** A body that is kept until it can be given back: a list of pieces, joined at most once (envoy 1, rule 16). */
 export class HeldBody {
+  readonly #total: HeldTotal;
   #pieces: Buffer[] = [];
   #byteLength = 0;
+
+  constructor(total: HeldTotal) {
+    this.#total = total;
+  }
 
   get byteLength(): number {
     return this.#byteLength;
@@ -10,6 +17,7 @@ export class HeldBody {
   add(piece: Buffer): void {
     this.#pieces.push(piece);
     this.#byteLength += piece.length;
+    this.#total.add(piece.length);
   }
 
   /** All of it in one piece, which is what is held from then on: a large body is not kept twice. */
@@ -24,6 +32,7 @@ export class HeldBody {
   /** What was added; nothing is held afterwards. */
   take(): readonly Buffer[] {
     const pieces = this.#pieces;
+    this.#total.remove(this.#byteLength);
     this.#pieces = [];
     this.#byteLength = 0;
     return pieces;

@@ -58,7 +58,7 @@ export class RequestSide implements AnswerTaker {
   #decidesIn: Phase = 'request_headers';
   #head: HeadView | null = null;
   #askedForBody = false;
-  readonly #held = new HeldBody();
+  readonly #held: HeldBody;
   /** The end of the body has come, as a flag or as trailers. */
   #bodyEnded = false;
   #trailersOwed = false;
@@ -72,6 +72,7 @@ export class RequestSide implements AnswerTaker {
     this.#stream = stream;
     this.#decider = new Decider(settings.picker, settings.observer, settings.decisionTimeoutMs, this);
     this.#echo = new Echo('request_body', stream);
+    this.#held = new HeldBody(settings.held);
   }
 
   /** True while the picker is asked: messages of the stream have to wait. */
@@ -220,7 +221,13 @@ export class RequestSide implements AnswerTaker {
       return;
     }
     this.#held.add(message.body);
-    if (this.#bodyEnded || this.#held.byteLength >= this.#settings.collectLimitBytes) this.#decideByCollected();
+    if (this.#bodyEnded || this.#holdsEnough()) this.#decideByCollected();
+  }
+
+  /** Of one body and of all together: whoever comes when these are too much is decided by its beginning. */
+  #holdsEnough(): boolean {
+    const { collectLimitBytes, held } = this.#settings;
+    return this.#held.byteLength >= collectLimitBytes || held.full;
   }
 
   #decideByCollected(): void {

@@ -1,3 +1,4 @@
+import type { HeldTotal } from './held-total.ts';
 import type { ExtProcObserver } from './observer.ts';
 import type { StreamPicker } from './stream-picker.ts';
 
@@ -15,6 +16,8 @@ export interface ExtProcOptions {
   readonly decisionTimeoutMs: number;
   /** Bytes of a body collected in full duplex before its beginning has to do. */
   readonly collectLimitBytes: number;
+  /** Of all streams together. When it is full, the beginning of a body has to do as well. */
+  readonly held: HeldTotal;
 }
 
 /** The options, with what is worked out of them once. */
