@@ -97,6 +97,25 @@ describe('a call to a prefill worker', () => {
     expect(timers()).toBeLessThanOrEqual(before + 1);
   });
 
+  it('is idle when everything that runs is over, and ends nothing for that', async () => {
+    let finish = (): void => {};
+    worker.pages = {
+      '/v1/chat/completions?x=1': (_, response) => {
+        finish = () => void response.end('{}');
+      },
+    };
+    const running = client.send(call(), () => {});
+    let idle = false;
+    const waiting = client.idle().then(() => {
+      idle = true;
+    });
+    await until(() => worker.asked.length === 1, 'the worker was asked');
+    expect(idle).toBe(false);
+    finish();
+    await waiting;
+    expect((await running.answer).kind).toBe('answer');
+  });
+
   it('ends at its deadline', async () => {
     worker.pages = { '/v1/chat/completions?x=1': 'hang' };
     expect(await client.send(call({ timeoutMs: 50 }), () => {}).answer).toEqual({ kind: 'timeout' });

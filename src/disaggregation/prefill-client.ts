@@ -47,6 +47,7 @@ export interface PrefillClientOptions {
 
 export class PrefillClient {
   readonly #agent: Agent;
+  readonly #running = new Set<Promise<PrefillAnswer>>();
 
   constructor({ connectTimeoutMs, upstream: { http2, tls } }: PrefillClientOptions) {
     this.#agent = new Agent({
@@ -74,7 +75,14 @@ export class PrefillClient {
       exchange = new Exchange(this.#agent, call, onSent, resolve);
       exchange.begin();
     });
+    this.#running.add(answer);
+    void answer.then(() => this.#running.delete(answer));
     return { answer, cancel: () => exchange?.cancel() };
+  }
+
+  /** Everything that runs now is over. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#running);
   }
 
   /** Ends everything that runs. */

@@ -22,6 +22,8 @@ export interface PrefillDispatchParts {
 
 export interface OwnedPrefillDispatch {
   readonly dispatch: PrefillDispatch;
+  /** Every prefill that runs now is over. */
+  idle(): Promise<void>;
   /** Ends every prefill that runs. */
   close(): Promise<void>;
 }
@@ -51,11 +53,11 @@ export async function createPrefillDispatch(
     wallNow: Date.now,
     clock,
   });
-  return { dispatch, close: () => client.close() };
+  return { dispatch, idle: () => client.idle(), close: () => client.close() };
 }
 
 function unowned(dispatch: PrefillDispatch): OwnedPrefillDispatch {
-  return { dispatch, close: async () => {} };
+  return { dispatch, idle: async () => {}, close: async () => {} };
 }
 
 /** What its spec and its engine tell of a prefill worker. */

@@ -297,6 +297,8 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
         health.close();
         reflection.close();
         await idle;
+        // A decode that Envoy goes on with waits for what its prefill computes.
+        await prefills.idle();
         await close();
       },
       close,
