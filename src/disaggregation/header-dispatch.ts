@@ -9,7 +9,12 @@ export class HeaderDispatch implements PrefillDispatch {
     const edited =
       body === null || body.bytes.length > mostBodyBytes
         ? null
-        : decodeBody(scanObject(body.bytes, MEMBERS), { model, rank: decode.rank, kvTransferParams: null });
+        : decodeBody(scanObject(body.bytes, MEMBERS), {
+            model,
+            rank: decode.rank,
+            kvTransferParams: null,
+            keepsClients: true,
+          });
     const fits = edited !== null && edited.length <= mostBodyBytes;
     return { kind: 'handoff', body: fits ? edited : null, leftTo: 'sidecar' };
   }

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { EndpointKind } from '../request/endpoint.ts';
 import { scanObject } from '../request/json-scanner.ts';
 import { MEMBERS } from './members.ts';
-import { decodeBody, prefillBody, wantsSeveral } from './sequential-bodies.ts';
+import { decodeBody, type LegFields, prefillBody, wantsSeveral } from './sequential-bodies.ts';
 
 const scan = (body: object) => scanObject(Buffer.from(JSON.stringify(body)), MEMBERS);
-const NOTHING = { model: null, rank: null, kvTransferParams: null };
+const NOTHING = { model: null, rank: null, kvTransferParams: null, keepsClients: true };
 const PARAMS = '{"do_remote_decode":true}';
 
 describe('policies 4.4 the body of the prefill leg', () => {
@@ -42,7 +42,7 @@ describe('policies 4.4 the body of the prefill leg', () => {
   });
 
   it('names model, rank and transfer', () => {
-    const fields = { model: 'canonical', rank: 2, kvTransferParams: PARAMS };
+    const fields = { ...NOTHING, model: 'canonical', rank: 2, kvTransferParams: PARAMS };
     expect(JSON.parse(prefillBody(scan({ model: 'alias', kv_transfer_params: 1 }), 'chat', fields).toString())).toEqual(
       {
         model: 'canonical',
@@ -62,10 +62,36 @@ describe('policies 4.4 the body of the decode leg', () => {
 
   it('keeps every byte but what is written', () => {
     const body = Buffer.from(' { "model" : "alias", "stream":true,\n "max_tokens": 9 }');
-    const fields = { model: 'canonical', rank: null, kvTransferParams: PARAMS };
+    const fields = { ...NOTHING, model: 'canonical', kvTransferParams: PARAMS };
     expect(decodeBody(scanObject(body, MEMBERS), fields)?.toString()).toBe(
       ` {"kv_transfer_params":${PARAMS}, "model" : "canonical", "stream":true,\n "max_tokens": 9 }`,
     );
+  });
+});
+
+describe('policies 4.4 what a client says of a transfer', () => {
+  const scanned = scanObject(
+    Buffer.from('{"kv_transfer_params":{"remote_host":"a"},"max_tokens":9,"kv_transfer_params":{"remote_host":"b"}}'),
+    MEMBERS,
+  );
+  const ours = (made: Buffer | null): unknown => JSON.parse(made?.toString() ?? 'null');
+
+  it.each<[string, Partial<LegFields>, prefill: object, decode: object | null]>([
+    ['stays with a connector that is not known', {}, { kv_transfer_params: { remote_host: 'b' } }, null],
+    ['goes where the connector is known', { keepsClients: false }, {}, { max_tokens: 9 }],
+    [
+      'gives way to what is said by us',
+      { keepsClients: false, kvTransferParams: PARAMS },
+      { kv_transfer_params: JSON.parse(PARAMS) },
+      { max_tokens: 9, kv_transfer_params: JSON.parse(PARAMS) },
+    ],
+  ])('%s', (_, fields, prefill, decode) => {
+    expect(ours(prefillBody(scanned, 'chat', { ...NOTHING, ...fields }))).toEqual({
+      stream: false,
+      max_tokens: 1,
+      ...prefill,
+    });
+    expect(ours(decodeBody(scanned, { ...NOTHING, ...fields }))).toEqual(decode);
   });
 });
 

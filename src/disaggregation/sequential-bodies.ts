@@ -25,6 +25,8 @@ export interface LegFields {
   readonly rank: number | null;
   /** `kv_transfer_params` as JSON; null where none are added. */
   readonly kvTransferParams: string | null;
+  /** The client's own may stay where none are added: whom a worker connects to by them is no business of a client. */
+  readonly keepsClients: boolean;
 }
 
 /** True when one prefill cannot serve all answers of the request: it goes to the decode worker alone. */
@@ -40,7 +42,8 @@ export function wantsSeveral(scan: JsonScan): boolean {
  */
 export function prefillBody(scan: JsonScan, endpoint: EndpointKind, fields: LegFields): Buffer {
   const cap = capOf(scan, endpoint);
-  const unwanted = cap === MAX_COMPLETION_TOKENS ? [...ALWAYS_DROPPED, MAX_TOKENS] : ALWAYS_DROPPED;
+  const unwanted = [...ALWAYS_DROPPED, ...dropped(fields)];
+  if (cap === MAX_COMPLETION_TOKENS) unwanted.push(MAX_TOKENS);
   const values: MemberValue[] = [
     { member: STREAM, json: 'false' },
     { member: cap, json: '1' },
@@ -54,7 +57,13 @@ const ALWAYS_DROPPED: readonly number[] = [STREAM_OPTIONS, MIN_TOKENS];
 /** Body of the decode leg; null when the client's own can go on. */
 export function decodeBody(scan: JsonScan, fields: LegFields): Buffer | null {
   const { model, rank, kvTransferParams } = fields;
-  return model === null && rank === null && kvTransferParams === null ? null : edited(scan.bytes, [], fields);
+  const kept = withoutMembers(scan, MEMBERS, dropped(fields));
+  const same = model === null && rank === null && kvTransferParams === null;
+  return same ? (kept === scan.bytes ? null : kept) : edited(kept, [], fields);
+}
+
+function dropped({ kvTransferParams, keepsClients }: LegFields): readonly number[] {
+  return kvTransferParams === null && !keepsClients ? [KV_TRANSFER_PARAMS] : [];
 }
 
 /** The member that limits the answer's length. */

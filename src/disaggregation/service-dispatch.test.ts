@@ -100,14 +100,21 @@ function running(started: Handoff | PrefillFailure | PrefillRun): PrefillRun {
 }
 
 async function handedOn(made: PrefillOrder): Promise<{ body: unknown }> {
-  const run = running(dispatch.start(made));
-  const taken = await run.handoff;
-  await run.done;
+  const started = dispatch.start(made);
+  const taken = 'kind' in started ? started : await started.handoff;
+  if (!('kind' in started)) await started.done;
   if (taken.kind === 'failed') throw new Error(taken.message);
   return { body: taken.body === null ? null : JSON.parse(taken.body.toString()) };
 }
 
 describe('policies 4.4 sequential dispatch', () => {
+  it.each([{}, { n: 2 }])('a client names no cache to a worker: %j', async (more) => {
+    answer(json({ id: 'x' }));
+    const { body } = await handedOn(order({ ...more, kv_transfer_params: { remote_host: 'elsewhere' } }));
+    expect(body).toEqual({ ...more });
+    expect(received).not.toContain('elsewhere');
+  });
+
   it('asks the prefill worker first, and hands on what it returned', async () => {
     const { body } = await handedOn(order({ model: 'm', stream: true, max_tokens: 9 }));
 

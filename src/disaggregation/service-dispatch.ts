@@ -65,16 +65,19 @@ export class ServiceDispatch implements PrefillDispatch {
   #sequential(order: PrefillOrder, worker: PrefillWorker, scan: JsonScan | null): Handoff | PrefillRun {
     const { endpoint, model, decode } = order;
     const { observer } = this.#options;
-    const decodeFields = { model, rank: decode.rank };
+    const mode = connectorModeOf(worker.transport);
+    // Of a connector that is not known they may be settings of its own.
+    const keepsClients = mode === 'passthrough';
+    const decodeFields = { model, rank: decode.rank, keepsClients };
     // Where the decode leg cannot be told of it, a prefill is of no use: the decode worker computes the prompt itself.
     if (scan === null || scan.bytes.length > order.mostBodyBytes) return this.#alone();
     if (wantsSeveral(scan)) return handoff(decodeBody(scan, { ...decodeFields, kvTransferParams: null }));
 
-    const mode = connectorModeOf(worker.transport);
     observer.connector(mode);
     const { fill, wallNow, timeoutMs } = this.#options;
     const transferId = mode === 'mooncake' ? drawTransferId(fill, wallNow()) : '';
-    const fields = { model, rank: order.prefill.rank, kvTransferParams: prefillParams(mode, transferId) };
+    const kvTransferParams = prefillParams(mode, transferId);
+    const fields = { model, rank: order.prefill.rank, kvTransferParams, keepsClients };
     const body = prefillBody(scan, endpoint, fields);
     const running = this.#send(order, worker, { body, timeoutMs, wantsAnswer: true }, nothing);
     const taken = running.answer.then((answer): Handoff | PrefillFailure => {
