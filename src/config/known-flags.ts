@@ -37,8 +37,8 @@ export const KNOWN_FLAGS: ReadonlyMap<string, string> = new Map(
     'bucket-adjust-interval-secs': 'the interval of the bucket policy is fixed',
     'kv-indexer-ttl-secs': 'KV events of engines are not read',
     'kv-indexer-max-entries': 'KV events of engines are not read',
-    'kv-connector-annotation': 'label the worker instead',
-    'kv-engine-id-annotation': 'label the worker instead',
+    'kv-connector-annotation': 'the annotation is smg.ai/kv-connector',
+    'kv-engine-id-annotation': 'the annotation is smg.ai/kv-engine-id',
     'tenant-header-name': 'in a later version use --tenant-header',
     'trust-tenant-header': 'in a later version use --tenant-header',
 

@@ -135,6 +135,31 @@ describe('policies prefill and decode', () => {
     expect(notes.size).toBe(noted ? 1 : 0);
   });
 
+  it.each<[role: string, string, string | undefined, (string | null)[], boolean]>([
+    ['prefill', '1', 'engine-a', ['engine-a'], false],
+    ['decode', '1', 'engine-a', ['engine-a'], false],
+    ['prefill', '1,2', 'a, b', ['a', 'b'], false],
+    ['prefill', '1,2', 'a', ['a', 'a'], false],
+    ['prefill', '1,2', 'a,b,c', [null, null], true],
+    ['prefill', '1', '', [null], true],
+    ['prefill', '1', undefined, [null], false],
+  ])('policies 4.2, 4.4: connector and engine ids of a %s pod of ports %s: %s', (role, workers, ids, known, noted) => {
+    const annotations = {
+      'smg.ai/worker-ports': workers,
+      'smg.ai/kv-connector': 'NixlConnector',
+      ...(ids === undefined ? {} : { 'smg.ai/kv-engine-id': ids }),
+    };
+    const { specs, notes } = found(podsOf({ annotations, labels: { ...LABELS, role } }), { roles });
+    expect(specs.map(({ kvEngineId }) => kvEngineId)).toEqual(known);
+    expect(specs.map(({ kvConnector }) => kvConnector)).toEqual(known.map(() => 'NixlConnector'));
+    expect(notes.size).toBe(noted ? 1 : 0);
+  });
+
+  it('a regular pod has neither', () => {
+    const annotations = { 'smg.ai/kv-connector': 'NixlConnector', 'smg.ai/kv-engine-id': 'a' };
+    expect(found(podsOf({ annotations })).specs).toMatchObject([{ kvConnector: null, kvEngineId: null }]);
+  });
+
   it('a decode pod has no bootstrap port', () => {
     const annotations = { 'sglang.ai/bootstrap-port': '8998' };
     const { specs } = found(podsOf({ annotations, labels: { ...LABELS, role: 'decode' } }), { roles });

@@ -9,6 +9,8 @@ import { matches, type Selector } from './selector.ts';
 /** Names of SMG. */
 const WORKER_PORTS = 'smg.ai/worker-ports';
 const BOOTSTRAP_PORT = 'sglang.ai/bootstrap-port';
+const KV_CONNECTOR = 'smg.ai/kv-connector';
+const KV_ENGINE_ID = 'smg.ai/kv-engine-id';
 const POD_NAME = 'smg.ai/pod-name';
 const POD_UID = 'smg.ai/pod-uid';
 
@@ -82,6 +84,9 @@ function workersOf(
   const { ip, uid } = pod;
   const ports = workerPorts(pod, rules.port, notes);
   const bootstraps = workerType === 'prefill' ? bootstrapPorts(pod, ports.length, notes) : [];
+  const paired = workerType !== 'regular';
+  const engineIds = paired ? kvEngineIds(pod, ports.length, notes) : [];
+  const kvConnector = (paired && pod.annotations[KV_CONNECTOR]?.trim()) || null;
   const model = modelOf(pod, rules.modelIdFrom);
   const podName = rules.withNamespace ? `${pod.namespace}/${pod.name}` : pod.name;
   return ports.flatMap((port, index) => {
@@ -92,6 +97,8 @@ function workersOf(
       name: ports.length > 1 ? `${podName}:${port}` : podName,
       workerType,
       bootstrapPort: bootstraps[index] ?? null,
+      kvConnector,
+      kvEngineId: engineIds[index] ?? null,
       labels: { [POD_NAME]: pod.name, [POD_UID]: uid, ...(model === null ? {} : { served_model_name: model }) },
       models: model === null ? [] : [model],
       modelsBeside: model !== null,
@@ -110,16 +117,30 @@ function workerPorts(pod: Pod, port: number, notes: Map<string, string>): readon
   return [port];
 }
 
-/** One port for all workers of the pod, or one for each. */
 function bootstrapPorts(pod: Pod, count: number, notes: Map<string, string>): readonly number[] {
   const written = pod.annotations[BOOTSTRAP_PORT];
   if (written === undefined) return [];
-  const ports = portList(pod, written);
-  const [only] = ports ?? [];
-  if (ports?.length === 1 && only !== undefined) return Array.from({ length: count }, () => only);
-  if (ports?.length === count) return ports;
-  note(notes, pod, `annotation ${BOOTSTRAP_PORT} is neither one port nor one for each worker port; it is ignored`);
-  return [];
+  const ports = forEach(portList(pod, written) ?? [], count);
+  if (ports === null)
+    note(notes, pod, `annotation ${BOOTSTRAP_PORT} is neither one port nor one for each worker port; it is ignored`);
+  return ports ?? [];
+}
+
+function kvEngineIds(pod: Pod, count: number, notes: Map<string, string>): readonly string[] {
+  const written = pod.annotations[KV_ENGINE_ID];
+  if (written === undefined) return [];
+  const items = written.split(',').map((item) => item.trim());
+  const ids = items.includes('') ? null : forEach(items, count);
+  if (ids === null)
+    note(notes, pod, `annotation ${KV_ENGINE_ID} is neither one id nor one for each worker port; it is ignored`);
+  return ids ?? [];
+}
+
+/** One for all workers of the pod, or one for each; null for any other number. */
+function forEach<T>(items: readonly T[], count: number): readonly T[] | null {
+  const [only] = items;
+  if (items.length === 1 && only !== undefined) return Array.from({ length: count }, () => only);
+  return items.length === count ? items : null;
 }
 
 function portList(pod: Pod, text: string): readonly number[] | null {
