@@ -35,6 +35,8 @@ export function checkSettings(flags: CheckFlags, loaded: Loaded): CheckSettings 
     fallbacks: settings.fallbacks,
     attempts: settings.retryMaxRetries,
     repeatsOnReset: settings.retryOnReset,
+    requestTimeoutSecs: loaded.source('requestTimeoutSecs') === 'default' ? null : settings.requestTimeoutSecs,
+    namesWorkers: settings.routedWorkerId !== 'off',
     healthChecks: !settings.disableHealthCheck,
     pdDispatch: dispatch,
     prefillSecs: settings.pdPrefillTimeoutSecs + MORE_TIME_MARGIN_SECS,

@@ -20,6 +20,10 @@ export interface CheckSettings {
   readonly attempts: number;
   /** A request may be repeated although a worker may have begun it (`--retry-on-reset`). */
   readonly repeatsOnReset: boolean;
+  /** `--request-timeout-secs` where it is given: a bound that is meant. */
+  readonly requestTimeoutSecs: number | null;
+  /** Answers are to name the worker that gave them (`--routed-worker-id`). */
+  readonly namesWorkers: boolean;
   /** Workers are probed for health. */
   readonly healthChecks: boolean;
   /** Who sends the prefill request; null without prefill and decode workers. */

@@ -8,7 +8,7 @@ export type Level = 'error' | 'warning' | 'note';
 
 /** One way in which a configuration of Envoy goes wrong with the service (envoy 19). */
 export interface Trap {
-  /** `T1` to `T81`. */
+  /** `T1` to `T85`. */
   readonly id: `T${number}`;
   readonly level: Level;
   /** What makes the level another one. */

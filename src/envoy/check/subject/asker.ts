@@ -26,6 +26,11 @@ export interface Asker {
   readonly workers: readonly WorkerCluster[];
 }
 
+/** The filter is off for each route, and the routes are known. */
+export function asksNobody({ chain, filter, routes, probeRoutes }: Asker): boolean {
+  return filter.off && chain.routes.length > 0 && routes.length + probeRoutes.length === 0;
+}
+
 /** A cluster of workers and the routes to it that are picked for. */
 export interface WorkerCluster extends Cluster {
   readonly routes: readonly Route[];

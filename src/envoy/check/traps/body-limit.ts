@@ -1,6 +1,6 @@
 import type { ConfigNode } from '../config-node.ts';
 import type { Asker } from '../subject/asker.ts';
-import { modeOf } from '../subject/asker.ts';
+import { asksNobody, modeOf } from '../subject/asker.ts';
 import type { HttpChain } from '../subject/http-chain.ts';
 import { isFullDuplex } from '../subject/processing-mode.ts';
 import type { Route } from '../subject/routes.ts';
@@ -100,6 +100,7 @@ interface Way {
 /** The routes that share a limit count once. */
 function forwarding(askers: readonly Asker[]): readonly Way[] {
   return askers.flatMap((asker) => {
+    if (asksNobody(asker)) return [];
     const routes = asker.routes.filter(({ action }) => action.exists);
     if (routes.length === 0) return [{ route: null, asker }];
     const byLimit = new Map<unknown, Way>();

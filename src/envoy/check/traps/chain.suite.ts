@@ -103,5 +103,22 @@ export const CHAIN_ROWS: readonly Row[] = [
     },
     ['--envoy-version', '1.37'],
   ],
+  ['T83', 'off', ({ filters }) => (filters[0].disabled = true)],
+  [
+    '',
+    'off, and on for the routes',
+    ({ filters, routes }) => {
+      filters[0].disabled = true;
+      for (const route of routes) route.typed_per_filter_config = perRoute({ overrides: {} });
+    },
+  ],
+  [
+    'T84',
+    'before the service',
+    ({ filters }) => {
+      const type = 'type.googleapis.com/envoy.extensions.filters.http.buffer.v3.Buffer';
+      filters.unshift({ name: 'buffer', typed_config: { '@type': type, max_request_bytes: 1_048_576 } });
+    },
+  ],
   ['T78', 'on', ({ manager }) => (manager.proxy_100_continue = true)],
 ];

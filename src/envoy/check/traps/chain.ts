@@ -1,6 +1,6 @@
 import type { CheckSettings } from '../check-settings.ts';
 import { ConfigNode, typeOf } from '../config-node.ts';
-import { grpcServiceOf, modeOf } from '../subject/asker.ts';
+import { asksNobody, grpcServiceOf, modeOf } from '../subject/asker.ts';
 import { httpFilterOf } from '../subject/http-chain.ts';
 import { isBuffered } from '../subject/processing-mode.ts';
 import { perFilterConfig, type Route } from '../subject/routes.ts';
@@ -196,6 +196,34 @@ typed_per_filter_config:
       for (const { manager } of askingChains(subject)) {
         const on = manager.get('proxy_100_continue');
         if (on.bool() === true) yield { at: on };
+      }
+    },
+  },
+  {
+    id: 'T83',
+    level: 'error',
+    title: 'the filter that asks the service is off, and no route turns it on',
+    consequence: 'Nobody is asked: Envoy chooses every worker itself.',
+    into: 'the filter in http_filters',
+    cure: '# delete disabled',
+    remark: 'Only where the files have the routes.',
+    *find({ askers }) {
+      for (const asker of askers) if (asksNobody(asker)) yield { at: asker.filter.node.get('disabled') };
+    },
+  },
+  {
+    id: 'T84',
+    level: 'warning',
+    title: 'a filter before the service keeps whole bodies back',
+    consequence:
+      'Every request waits for all of its body, a larger one gets 413, and WebSockets and gRPC streams hang.',
+    into: 'http_filters of the HTTP connection manager',
+    cure: '# delete it: the service asks for a body where it needs one',
+    *find(subject) {
+      for (const { chain, filter } of subject.askers) {
+        for (const other of chain.filters.slice(0, chain.filters.indexOf(filter))) {
+          if (other.type.endsWith('.http.buffer.v3.Buffer') && !other.off) yield { at: other.node };
+        }
       }
     },
   },

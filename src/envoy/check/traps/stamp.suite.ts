@@ -27,6 +27,8 @@ export const STAMP_ROWS: readonly Row[] = [
       route.response_headers_to_add = [stampBy('%UPSTREAM_METADATA(worker:stamp)%', OVERWRITE)];
     },
   ],
+  ['T85', 'the filter is gone', ({ workersHttp }) => delete workersHttp.http_filters],
+  ['', 'nobody wants it', ({ workersHttp }) => delete workersHttp.http_filters, ['--routed-worker-id', 'off']],
   ['T43', 'no append_action', (envoy) => delete stampMutation(envoy).append.append_action],
   ['T43', 'ADD_IF_ABSENT', (envoy) => (stampMutation(envoy).append.append_action = 'ADD_IF_ABSENT')],
   [

@@ -1,4 +1,11 @@
-import { DESTINATION_KEY, STAMP_HEADER, WORKER_ID_KEY, WORKER_NAMESPACE, WORKER_STAMP_KEY } from '../../names.ts';
+import {
+  DESTINATION_KEY,
+  ENVOY_MARK,
+  STAMP_HEADER,
+  WORKER_ID_KEY,
+  WORKER_NAMESPACE,
+  WORKER_STAMP_KEY,
+} from '../../names.ts';
 import type { CheckSettings } from '../check-settings.ts';
 import { ConfigNode, extensionOf } from '../config-node.ts';
 import type { WorkerCluster } from '../subject/asker.ts';
@@ -102,6 +109,24 @@ response_headers_to_remove: [${STAMP_HEADER}]   # on the same virtual host or ro
       }
     },
   },
+  {
+    id: 'T85',
+    level: 'error',
+    title: `nothing writes ${STAMP_HEADER}`,
+    consequence: 'Answers do not say who gave them, and one that a worker forges passes.',
+    into: FILTER,
+    cure: STAMP,
+    // envoy 7
+    remark: `Only where \`${ENVOY_MARK}\` tells the service that Envoy does it, and not with \`--routed-worker-id off\`.`,
+    *find(subject, { namesWorkers }) {
+      if (!namesWorkers || routeStamps(subject).length > 0) return;
+      const relying = subject.askers.filter(({ service }) => service.initialMetadata.has(ENVOY_MARK));
+      const clusters = new Map(relying.flatMap(({ workers }) => workers).map((cluster) => [cluster.name, cluster]));
+      for (const cluster of clusters.values()) {
+        if (stampsOf(cluster).length === 0) yield { at: cluster.node, found: cluster.name };
+      }
+    },
+  },
 ];
 
 interface Stamp {
@@ -124,7 +149,11 @@ function routeStamps({ askers }: Subject): readonly (Stamp & { readonly route: R
 
 /** What upstream filters add to the answers of workers. */
 function filterStamps(subject: Subject): readonly Stamp[] {
-  const filters = workerClusters(subject).flatMap(({ http }) => http.get('http_filters').items());
+  return workerClusters(subject).flatMap(stampsOf);
+}
+
+function stampsOf({ http }: WorkerCluster): readonly Stamp[] {
+  const filters = http.get('http_filters').items();
   const mutations = filters.flatMap((filter) =>
     extensionOf(filter).config.get('mutations', 'response_mutations').items(),
   );

@@ -33,6 +33,16 @@ export const TIME_ROWS: readonly Row[] = [
       route.route.idle_timeout = '0s';
     },
   ],
+  ['T82', 'of the route', ({ route }) => (route.route.timeout = '60s')],
+  [
+    'T82',
+    'of the stream, at the route',
+    ({ route }) => (route.route.max_stream_duration = { max_stream_duration: '60s' }),
+  ],
+  ['T82', 'of each stream', ({ manager }) => (manager.common_http_protocol_options = { max_stream_duration: '60s' })],
+  ['', 'an hour', ({ route }) => (route.route.timeout = '3600s')],
+  ['', 'as the service was told', ({ route }) => (route.route.timeout = '60s'), ['--request-timeout-secs', '60']],
+  ['T82', 'less than that', ({ route }) => (route.route.timeout = '30s'), ['--request-timeout-secs', '60']],
   ['T70', 'left out', ({ filter }) => delete filter.grpc_service.timeout, AUTHZ],
   ['T79', 'left out', ({ filter }) => delete filter.max_message_timeout, PD],
   ['T79', 'short', ({ filter }) => (filter.max_message_timeout = '10s'), PD],

@@ -1,5 +1,7 @@
+import type { ConfigNode } from '../config-node.ts';
 import { modeOf } from '../subject/asker.ts';
 import { isFullDuplex } from '../subject/processing-mode.ts';
+import type { Subject } from '../subject/subject.ts';
 import type { Trap } from '../trap.ts';
 import { askingChains, authorizers, processors } from './askers.ts';
 
@@ -132,7 +134,42 @@ idle_timeout: 900s          # of the route`,
       }
     },
   },
+  {
+    id: 'T82',
+    level: 'warning',
+    title: 'a whole request may not last 15 minutes',
+    consequence: 'A long generation is cut in the middle.',
+    into: 'the route, or the HTTP connection manager',
+    cure: 'timeout: 0s   # of the route; or give the service --request-timeout-secs',
+    remark: 'Not where `--request-timeout-secs` asks for it.',
+    *find(subject, { requestTimeoutSecs }) {
+      const meant = Math.min(IDLE_SECS, requestTimeoutSecs ?? IDLE_SECS);
+      for (const { name, at } of wholeRequestBounds(subject)) {
+        const secs = at.seconds() ?? 0;
+        if (secs > 0 && secs < meant) yield { at, found: `${name} ${secs}s` };
+      }
+    },
+  },
 ];
+
+interface Bound {
+  readonly name: string;
+  readonly at: ConfigNode;
+}
+
+/** What ends a request after a time, whether or not something still flows. */
+function* wholeRequestBounds(subject: Subject): Generator<Bound> {
+  for (const { manager } of askingChains(subject)) {
+    yield {
+      name: 'max_stream_duration',
+      at: manager.get('common_http_protocol_options', 'max_stream_duration'),
+    };
+  }
+  for (const action of new Set(subject.askers.flatMap(({ routes }) => routes.map((route) => route.action)))) {
+    yield { name: 'timeout', at: action.get('timeout') };
+    yield { name: 'max_stream_duration', at: action.get('max_stream_duration', 'max_stream_duration') };
+  }
+}
 
 /** Whether an idle timeout cuts a long prefill; 0 switches it off. */
 export function isShort(secs: number | undefined): boolean {
