@@ -1,3 +1,4 @@
+import { Listeners } from '../util/listeners.ts';
 import type { LookUp } from '../workers/name-resolver.ts';
 import type { WorkerSpec } from '../workers/worker-spec.ts';
 import { DnsSource } from './dns/dns-source.ts';
@@ -28,7 +29,7 @@ export class Discovery {
   readonly #observer: DiscoveryObserver;
   readonly #others: RunningSource[] = [];
   readonly #timer: NodeJS.Timeout;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners<[]>();
 
   constructor(options: DiscoveryOptions) {
     this.#options = options;
@@ -71,8 +72,7 @@ export class Discovery {
 
   /** Calls `listener` when the health of a source has changed. Answers with the undo. */
   onTurn(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   close(): void {
@@ -89,7 +89,7 @@ export class Discovery {
       noted: (source, subject, reason) => observer.noted(source, subject, reason),
       turned: (source, health, problem) => {
         observer.turned(source, health, problem);
-        for (const listener of [...this.#listeners]) listener();
+        this.#listeners.tell();
       },
     };
   }

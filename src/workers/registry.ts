@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { Listeners } from '../util/listeners.ts';
 import { type BreakerRules, DEFAULT_BREAKER, type Outcome } from './breaker.ts';
 import { BreakerTimers } from './breaker-timers.ts';
 import { Drains } from './drains.ts';
@@ -31,7 +32,7 @@ export class Registry implements JudgedSource {
   readonly #instances = new InstanceTable();
   readonly #drains: Drains;
   readonly #breakerTimers = new BreakerTimers((instance) => this.#breakerChanged(instance, 'open'));
-  readonly #listeners = new Set<(snapshot: WorkerSnapshot) => void>();
+  readonly #listeners = new Listeners<[snapshot: WorkerSnapshot]>();
   #current: FleetSnapshot;
   #settled = false;
   #judged = false;
@@ -83,8 +84,7 @@ export class Registry implements JudgedSource {
   }
 
   subscribe(listener: (snapshot: WorkerSnapshot) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   /** Every configured source was read once. */
@@ -92,7 +92,7 @@ export class Registry implements JudgedSource {
     if (this.#settled) return;
     this.#settled = true;
     this.#judge();
-    this.#tell();
+    this.#listeners.tell(this.#current);
   }
 
   add(spec: WorkerSpec, source: WorkerSource): AddOutcome {
@@ -392,10 +392,6 @@ export class Registry implements JudgedSource {
   #publish(): void {
     this.#judge();
     this.#current = FleetSnapshot.after(this.#current, [...this.#instances.all]);
-    this.#tell();
-  }
-
-  #tell(): void {
-    for (const listener of [...this.#listeners]) listener(this.#current);
+    this.#listeners.tell(this.#current);
   }
 }
