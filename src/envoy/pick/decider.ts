@@ -77,7 +77,7 @@ export class Decider {
       this.#taker.answered(PASS);
     }, this.#timeoutMs);
     this.#timer = timer;
-    promise.then(
+    const taken = promise.then(
       (answer) => {
         if (this.#timer === timer) {
           this.cancel();
@@ -93,6 +93,7 @@ export class Decider {
         this.#taker.answered(PASS);
       },
     );
+    taken.catch((error: unknown) => this.#observer.pickFailed(error));
   }
 
   #take(answer: Answer): void {
@@ -102,11 +103,12 @@ export class Decider {
     }
     this.#deferred = answer;
     this.#taker.deferred(answer.timeoutMs);
-    void answer.answer.then((final) => {
+    const taken = answer.answer.then((final) => {
       // Else it was cancelled, and leaves no pick behind.
       if (this.#deferred !== answer) return;
       this.#deferred = null;
       this.#taker.answered(final);
     });
+    taken.catch((error: unknown) => this.#observer.pickFailed(error));
   }
 }
