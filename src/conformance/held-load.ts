@@ -1,6 +1,6 @@
 import type { Context, LoadMinded } from './context.ts';
 import { headersMessage, metadataOf, protocolOf } from './messages.ts';
-import { LB_NAMESPACE, SERVED, SUBSET, SUBSET_NAMESPACE } from './names.ts';
+import { FILTER, LB_NAMESPACE, SERVED, SUBSET, SUBSET_NAMESPACE } from './names.ts';
 import { FULL_DUPLEX } from './plan.ts';
 import type { ProcessStream } from './process-stream.ts';
 import { served } from './requests.ts';
@@ -8,6 +8,9 @@ import { served } from './requests.ts';
 const LARGEST_SAMPLE = 300;
 /** Fewer hits than that are chance, as for one endpoint of very many. */
 const FEWEST_HITS = 4;
+
+/** Nothing failed: else a picker with circuit breakers takes the endpoint that it picked out. */
+const FIRST_ATTEMPT = { 'upstream.request_attempt_count': 1 };
 
 /** How ordinary requests spread: endpoint to share, 0 to 1. */
 export type Shares = ReadonlyMap<string, number>;
@@ -42,7 +45,11 @@ export async function hold(context: Context, endpoint: string, servedBy: string 
     await stream.until(() => stream.entries.some((entry) => entry.from === 'picker'));
     if (servedBy === null) continue;
     const answer = headersMessage('response', served(null).headers, false);
-    await stream.send({ ...answer, metadataContext: metadataOf({ [LB_NAMESPACE]: { [SERVED]: servedBy } }) });
+    await stream.send({
+      ...answer,
+      metadataContext: metadataOf({ [LB_NAMESPACE]: { [SERVED]: servedBy } }),
+      attributes: { [FILTER]: FIRST_ATTEMPT },
+    });
     await stream.until(() =>
       stream.entries.some((entry) => entry.kind === 'responseHeaders' && entry.from === 'picker'),
     );

@@ -268,6 +268,9 @@ export class Conversation {
     if (served !== null && this.#running !== null && !this.#is('served endpoint ignored')) {
       const key = this.#line('x-session-key');
       if (key !== null) this.#fleet.pin(key, served);
+      const attempts: unknown = message.attributes?.['envoy.filters.http.ext_proc']?.['upstream.request_attempt_count'];
+      if (served !== this.#running && attempts !== 1) this.#fleet.passedBy(this.#running);
+      this.#fleet.answered(served);
       if (!this.#is('served endpoint moves pins only')) {
         this.#fleet.end(this.#running);
         this.#fleet.begin(served);
