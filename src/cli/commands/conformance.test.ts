@@ -14,6 +14,7 @@ async function run(...words: readonly string[]) {
 describe('interface 2 conformance: exit codes', () => {
   it.each([
     [['--target', 'nowhere'], 2, '--target nowhere: expected HOST:PORT or unix:PATH'],
+    [['--target', 'http://127.0.0.1:9'], 2, '--target http://127.0.0.1:9: expected HOST:PORT or unix:PATH'],
     [['--target', '127.0.0.1:9', '--only', 'P99'], 2, '--only P99: expected ids of P1, P2'],
     [['--target', '127.0.0.1:9', '--skip', 'x'], 2, '--skip X: expected ids of P1, P2'],
     [['--target', '127.0.0.1:9', '--timeout', '0'], 2, '--timeout 0: expected a whole number from 1'],

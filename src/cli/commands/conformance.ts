@@ -138,7 +138,7 @@ function connectionTo(
   tls: ConnectionOptions['tls'],
   options: Options,
 ): ConnectionOptions {
-  if (!/^(unix:.+|.+:\d{1,5})$/.test(address)) {
+  if (!/^(unix:.+|(?!https?:).+:\d{1,5})$/.test(address)) {
     throw new AppError('invalid_usage', `${flag} ${address}: expected HOST:PORT or unix:PATH`);
   }
   return {
