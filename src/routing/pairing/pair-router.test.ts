@@ -345,6 +345,19 @@ describe('sticky-sessions 7.2: refusals name the leg', () => {
       expect([past.prefill?.trail.pastVeto, past.trail.pastVeto]).toEqual([leg === 'prefill', leg === 'decode']);
     }
   });
+
+  it.each([
+    ['prefill, and decode overloaded', true, true, 'worker_overload_protection_shed'],
+    ['prefill, and decode out', true, false, 'worker_overload_protection_shed'],
+    ['decode, and prefill out', false, true, 'no_available_workers'],
+  ])('policies 2.2: prefill workers come first: all overloaded of %s', (_, prefill, decode, reason) => {
+    const out = (overloaded: boolean) => ({ overloaded, placeable: false, keepsPins: false });
+    const fleet = new TestFleet(
+      [worker('p1', out(prefill)), worker('d1', out(decode)), worker('d2', out(false))],
+      true,
+    );
+    expect(new RouterDriver(fleet, { pair: {} }).route(chat())).toMatchObject({ reason, leg: 'prefill' });
+  });
 });
 
 describe('sticky-sessions 4.1: what is read', () => {

@@ -111,7 +111,10 @@ export class PairRouter implements Router {
     if (first.kind === 'refused') {
       // Where prefill workers could begin, it is the decode workers that cannot go on.
       const blocked = prefill.available.length > 0 && decode.available.length === 0;
-      return blocked ? this.#unavailable(decode, request, first) : this.#explained(first, usable);
+      if (blocked) return this.#unavailable('decode', decode, request, first);
+      return this.#sheds(prefill)
+        ? this.#unavailable('prefill', prefill, request, first)
+        : this.#explained(first, usable);
     }
     let partners = pairs.partnersOf(first.worker, decode);
     let second = this.#decode.place(request, partners, now, random);
@@ -133,12 +136,16 @@ export class PairRouter implements Router {
     return this.#refuse('no_available_workers', leg, detail, request, pool.model);
   }
 
-  /** No decode worker can take a request that a prefill worker could. */
-  #unavailable(decode: Pool, request: RoutingRequest, first: Refusal): Refusal {
-    const shed = this.#options.shed && allOverloaded(decode);
+  /** No worker of a leg can take a request. */
+  #unavailable(leg: PairedLeg, pool: Pool, request: RoutingRequest, first: Refusal): Refusal {
+    const shed = this.#sheds(pool);
     const reason = shed ? 'worker_overload_protection_shed' : 'no_available_workers';
-    const detail = shed ? null : unavailable('decode');
-    return { ...this.#refuse(reason, 'decode', detail, request, decode.model), trail: first.trail };
+    const detail = shed ? null : unavailable(leg);
+    return { ...this.#refuse(reason, leg, detail, request, pool.model), trail: first.trail };
+  }
+
+  #sheds(pool: Pool): boolean {
+    return this.#options.shed && allOverloaded(pool);
   }
 
   /** Adds to a refusal of one leg what SMG says of it. */
