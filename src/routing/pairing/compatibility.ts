@@ -8,8 +8,9 @@ import type { KvLayout, LegFacts } from '../../workers/leg-facts.ts';
 export const PAIRING_MODES = ['off', 'lenient', 'strict'] as const;
 export type PairingMode = (typeof PAIRING_MODES)[number];
 
-/** On what two legs differ. */
-export type Mismatch = 'runtime' | 'protocol' | 'transport' | 'kv_layout' | 'version';
+/** On what two legs differ, by the name that SMG gives it. */
+export type Mismatch = 'runtime' | 'pairing_protocol' | 'transport' | LayoutLabel | 'version';
+type LayoutLabel = (typeof LAYOUT)[number][1];
 
 /** The engine wants its prefill done before the decode begins, so that both cannot be sent the same request (policies 4.4). */
 export function goesInTurn({ runtime }: LegFacts): boolean {
@@ -23,15 +24,21 @@ export function mismatchOf(prefill: LegFacts, decode: LegFacts, mode: PairingMod
   if (differ(prefill.runtime, decode.runtime, strict, strict)) return 'runtime';
   // An agreed protocol stands for everything that is told of transport and layout.
   if (prefill.protocol !== null && decode.protocol !== null) {
-    return prefill.protocol === decode.protocol ? null : 'protocol';
+    return prefill.protocol === decode.protocol ? null : 'pairing_protocol';
   }
-  if (differ(prefill.protocol, decode.protocol, strict)) return 'protocol';
+  if (differ(prefill.protocol, decode.protocol, strict)) return 'pairing_protocol';
   if (differ(prefill.transport, decode.transport, strict, strict)) return 'transport';
-  if (LAYOUT.some((key) => differ(prefill.layout[key], decode.layout[key], strict))) return 'kv_layout';
+  const layout = LAYOUT.find(([key]) => differ(prefill.layout[key], decode.layout[key], strict));
+  if (layout !== undefined) return layout[1];
   return strict && differ(prefill.version, decode.version, false) ? 'version' : null;
 }
 
-const LAYOUT = ['dtype', 'page', 'attention', 'model'] as const satisfies readonly (keyof KvLayout)[];
+const LAYOUT = [
+  ['dtype', 'kv_cache_dtype'],
+  ['page', 'page_size'],
+  ['attention', 'attention_backend'],
+  ['model', 'model_dtype'],
+] as const satisfies readonly (readonly [keyof KvLayout, string])[];
 
 /**
  * @param oneSided a fact that only one side tells counts as a difference

@@ -319,6 +319,12 @@ describe('sticky-sessions 7.2: refusals name the leg', () => {
     });
   });
 
+  it('policies 4.2: what differs is told in the order of the alphabet', () => {
+    expect(driver('p1:vllm p2:sglang d1:generic').route(chat())).toMatchObject({
+      detail: 'mismatch on ["runtime"]; prefill: ["sglang/?/?", "vllm/?/?"], decode: ["generic/?/?"]',
+    });
+  });
+
   it('decisions 27: engines that want the prefill first do not take a mirrored one', () => {
     const pair = { mirrored: true, mode: 'off' } as const;
     expect(driver('p1:vllm d1:vllm', { pair }).route(chat())).toMatchObject({

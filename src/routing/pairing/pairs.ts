@@ -141,5 +141,8 @@ function namesIn({ members }: Pool): string {
 }
 
 function quoted(texts: ReadonlySet<string>): string {
-  return `[${[...texts].map((text) => JSON.stringify(text)).join(', ')}]`;
+  return `[${[...texts]
+    .sort()
+    .map((text) => JSON.stringify(text))
+    .join(', ')}]`;
 }
