@@ -111,6 +111,13 @@ describe('what is told of a pair', () => {
     expect(metrics.pdTimeToFirstToken.cell('pd', 'unknown', 'vllm').sum).toBe(0.004);
   });
 
+  it('an error has no first token', () => {
+    const { bench, dispatch } = house();
+    dispatch.atOnce = HANDOFF;
+    bench.end(bench.pick({}).pickId, 3, { status: 400 });
+    expect(bench.metrics.pdTimeToFirstToken.cell('pd', 'unknown', 'vllm').sum).toBe(0);
+  });
+
   it('the decision header and the log name both', () => {
     const { bench, dispatch } = house({
       keys: { override: true },

@@ -89,7 +89,7 @@ export class RequestEnds {
     }
     const backend = entry.worker.type === 'regular' ? 'regular' : 'pd';
     metrics.requestDuration.cell('http', backend, 'http', entry.model, endpoint).observe(end.durationMs / 1000);
-    if (entry.companion !== null && end.firstByteMs >= 0) {
+    if (entry.companion !== null && end.firstByteMs >= 0 && end.status < 400) {
       const runtime = entry.worker.legFacts?.runtime ?? 'unknown';
       metrics.pdTimeToFirstToken.cell('pd', entry.model, runtime).observe(end.firstByteMs / 1000);
     }

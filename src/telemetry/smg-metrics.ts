@@ -229,12 +229,12 @@ export const SMG_METRICS = {
   ),
   pdConnectorModes: counter(
     'smg_pd_kv_connector_mode_total',
-    'Prefills sent before their decode, by how the KV cache is handed over.',
+    'Requests for workers that want the prefill before the decode, by how the KV cache is handed over.',
     [label('mode', ['mooncake', 'nixl', 'passthrough'])],
   ),
   pdTransferFailures: counter(
     'smg_pd_kv_transfer_failures_total',
-    'Requests whose decode worker has to compute the prompt itself, since no prefill named a cache for it.',
+    'Requests whose decode worker has to compute the prompt itself, since NIXL named no cache, or a body could not be changed.',
     [],
   ),
   pdBootstrapFailures: counter(
@@ -244,13 +244,13 @@ export const SMG_METRICS = {
   ),
   pdTimeToFirstToken: histogram(
     'smg_pd_ttft_seconds',
-    'Seconds from the start of a request that is split to the first byte of its answer, as Envoy measured it.',
+    'Seconds from the start of a request that is split to the first byte of its good answer, as Envoy measured it.',
     DURATION_BUCKETS,
     [label('backend_type', ['pd']), model, label('runtime', 'operator')],
   ),
   pdPrefillDuration: histogram(
     'smg_pd_prefill_duration_seconds',
-    'Duration of prefills that this service sent, in seconds.',
+    'Duration of prefills that this service sent and that went well, in seconds.',
     DURATION_BUCKETS,
     [label('backend_type', ['pd']), model, label('runtime', 'operator')],
   ),
