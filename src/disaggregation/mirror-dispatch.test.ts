@@ -12,7 +12,7 @@ const WORKER = {
   host: '[fd00::1]',
   apiKey: null,
   order: 'parallel',
-  transport: null,
+  connector: null,
   bootstrapPort: 9001,
   engineId: null,
   rank: null,

@@ -7,7 +7,7 @@ import type { PrefillSource } from './transfer-params.ts';
  */
 export type DispatchOrder = 'sequential' | 'parallel';
 
-/** What dispatch has to know of a prefill worker. */
+/** What dispatch has to know of a worker that gets a prefill, or follows one. */
 export interface PrefillWorker extends PrefillSource {
   /** `http://ip:port` to connect to; empty while its name does not resolve. */
   readonly origin: string;
@@ -15,8 +15,8 @@ export interface PrefillWorker extends PrefillSource {
   /** Sent as a bearer token in the place of the client's; null for none. */
   readonly apiKey: string | null;
   readonly order: DispatchOrder;
-  /** The transport that its KV connector stands for (policies 4.2); null when it is not known. */
-  readonly transport: string | null;
+  /** Name of its KV connector, in any case; null when it is not known. */
+  readonly connector: string | null;
 }
 
 /** Finds it; undefined for a worker that has left. */

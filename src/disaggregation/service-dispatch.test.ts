@@ -19,6 +19,7 @@ let engine: StubWorker;
 let client: PrefillClient;
 let dispatch: ServiceDispatch;
 let facts: Partial<PrefillWorker>;
+let decodeFacts: Partial<PrefillWorker>;
 let told: string[];
 /** Body that the prefill worker got. */
 let received: string;
@@ -27,21 +28,23 @@ beforeEach(async () => {
   engine = await StubWorker.start();
   client = new PrefillClient({ connectTimeoutMs: 1000, upstream: DEFAULT_UPSTREAM });
   facts = {};
+  decodeFacts = {};
   told = [];
   received = '';
   dispatch = new ServiceDispatch({
     client,
-    find: () => ({
+    find: ({ id }) => ({
       origin: engine.url,
       authority: 'prefill.local:8000',
       host: 'prefill.local',
       apiKey: null,
       order: 'sequential',
-      transport: 'nixl',
+      connector: 'NixlConnector',
       bootstrapPort: null,
       engineId: null,
       rank: null,
       ...facts,
+      ...(id === 'http://d' ? decodeFacts : {}),
     }),
     observer: {
       connector: (mode) => told.push(`connector ${mode}`),
@@ -129,7 +132,7 @@ describe('policies 4.4 sequential dispatch', () => {
   });
 
   it('mooncake names the same transfer on both legs', async () => {
-    facts = { transport: 'mooncake', engineId: 'eng', bootstrapPort: 9000 };
+    facts = { connector: 'MooncakeConnector', engineId: 'eng', bootstrapPort: 9000 };
     const { body } = await handedOn(order());
 
     const id = 'xfer-00000000-0000-7fff-bfff-ffffffffffff';
@@ -156,15 +159,45 @@ describe('policies 4.4 sequential dispatch', () => {
   });
 
   it('an unknown connector says nothing and hands on what comes', async () => {
-    facts = { transport: null };
+    facts = { connector: null };
     const { body } = await handedOn(order({ kv_transfer_params: { mine: 1 } }));
     expect(JSON.parse(received)).toMatchObject({ kv_transfer_params: { mine: 1 } });
     expect(body).toEqual({ kv_transfer_params: RETURNED });
     expect(told[0]).toBe('connector passthrough');
   });
 
+  it('an unknown connector may have named its cache elsewhere', async () => {
+    facts = { connector: null };
+    answer(json({ id: 'x' }));
+    expect(await handedOn(order())).toEqual({ body: null });
+    expect(told).toEqual(['connector passthrough', 'ended http://p m']);
+  });
+
+  it('mooncake needs a decode worker of its own', async () => {
+    facts = { connector: 'MooncakeConnector' };
+    decodeFacts = { connector: 'LMCacheConnectorV1' };
+    answer(json({ id: 'x' }));
+    expect(await handedOn(order())).toEqual({ body: null });
+    expect(JSON.parse(received)).not.toHaveProperty('kv_transfer_params');
+    expect(told[0]).toBe('connector passthrough');
+  });
+
+  it.each([
+    ['LMCacheConnectorV1', 'NixlConnector'],
+    [null, 'MooncakeStoreConnector'],
+    ['MooncakeConnector', null],
+  ])('a client names no cache where one leg may fetch by its word: %j and %j', async (prefill, decode) => {
+    facts = { connector: prefill };
+    decodeFacts = { connector: decode };
+    answer(json({ id: 'x' }));
+    const { body } = await handedOn(order({ kv_transfer_params: { remote_host: 'elsewhere' } }));
+    expect(body).toEqual({});
+    expect(received).not.toContain('elsewhere');
+  });
+
   it('several answers need no prefill', () => {
     expect(dispatch.start(order({ n: 2 }))).toMatchObject({ kind: 'handoff', body: null });
+    expect(told).toEqual(['connector nixl']);
     expect(dispatch.start(order({ n: 2 }, { model: 'canonical' }))).toMatchObject({
       body: Buffer.from('{"model":"canonical","n":2}'),
     });
@@ -244,7 +277,7 @@ describe('policies 4.3 parallel dispatch', () => {
       code: 'prefill_request_failed',
       message: 'The prefill worker could not be reached',
     });
-    expect(told).toEqual(['ended http://p m', 'failed before_decode connection']);
+    expect(told).toEqual(['failed before_decode connection']);
   });
 
   it.each<[string, PrefillOrder, number, string]>([
@@ -276,14 +309,34 @@ describe('a prefill that fails', () => {
     const run = running(dispatch.start(order()));
     expect((await run.handoff).kind).toBe('handoff');
     expect(await run.done).toBe('failure');
-    expect(told).toEqual(['ended http://p m', 'failed beside_decode status']);
+    expect(told).toEqual(['failed beside_decode status']);
   });
 
   it.each<[string, StubAnswer, number, string, string]>([
     ['an error', (_, r) => r.writeHead(500).end('{"error":{"message":"boom"}}'), 500, 'prefill_upstream_error', 'boom'],
     ['a refusal', (_, r) => r.writeHead(400).end('{"message":"bad n"}'), 400, 'prefill_upstream_error', 'bad n'],
-    ['overload', 429, 429, 'prefill_upstream_error', 'The prefill worker answered with status 429'],
-    ['a redirect', 307, 502, 'prefill_upstream_error', 'The prefill worker answered with status 307'],
+    ['another text', (_, r) => r.writeHead(500).end(' it burns\n'), 500, 'prefill_upstream_error', 'it burns'],
+    [
+      'what has no message',
+      (_, r) => r.writeHead(422).end('{"detail":[{"loc":["n"]}]}'),
+      422,
+      'prefill_upstream_error',
+      '{"detail":[{"loc":["n"]}]}',
+    ],
+    [
+      'nothing',
+      (_, r) => r.writeHead(429).end(),
+      429,
+      'prefill_upstream_error',
+      'The prefill worker answered with status 429',
+    ],
+    [
+      'a redirect',
+      (_, r) => r.writeHead(307).end(),
+      502,
+      'prefill_upstream_error',
+      'The prefill worker answered with status 307',
+    ],
     ['a broken connection', 'reset', 502, 'prefill_request_failed', 'The prefill worker could not be reached'],
   ])('%s', async (_, how, status, code, message) => {
     answer(how);

@@ -12,19 +12,19 @@ import { prefillHeaders } from './prefill-request.ts';
 import type { FindPrefillWorker, PrefillWorker } from './prefill-worker.ts';
 import { drawRoom, drawTransferId, type FillRandom } from './rooms.ts';
 import { decodeBody, prefillBody, wantsSeveral } from './sequential-bodies.ts';
-import { type ConnectorMode, connectorModeOf, decodeParams, prefillParams } from './transfer-params.ts';
+import { type ConnectorMode, connectorModeOf, decodeParams, fetchesByWord, prefillParams } from './transfer-params.ts';
 import { upstreamMessage } from './upstream-message.ts';
 
 /** Told of what happens. */
 export interface PrefillObserver {
-  /** A sequential request is sent with this connector (`smg_pd_kv_connector_mode_total`). */
+  /** A sequential request, with a prefill or not, is for this connector (`smg_pd_kv_connector_mode_total`). */
   connector(mode: ConnectorMode): void;
-  /** A prefill named no cache, so that the decode worker computes the prompt (`smg_pd_kv_transfer_failures_total`). */
+  /** A prefill named no cache though it should have, or none was sent (`smg_pd_kv_transfer_failures_total`). */
   noTransfer(): void;
   /** A body could not get its bootstrap fields (`smg_pd_bootstrap_failures_total`). */
   noBootstrap(): void;
   /**
-   * A prefill is over, and was not cancelled (`smg_pd_prefill_duration_seconds`).
+   * A prefill went well (`smg_pd_prefill_duration_seconds`).
    *
    * @param model that the request is for
    */
@@ -65,15 +65,16 @@ export class ServiceDispatch implements PrefillDispatch {
   #sequential(order: PrefillOrder, worker: PrefillWorker, scan: JsonScan | null): Handoff | PrefillRun {
     const { endpoint, model, decode } = order;
     const { observer } = this.#options;
-    const mode = connectorModeOf(worker.transport);
+    const decodeConnector = this.#options.find(decode)?.connector ?? null;
+    const mode = connectorModeOf(worker.connector, decodeConnector);
     // Of a connector that is not known they may be settings of its own.
-    const keepsClients = mode === 'passthrough';
+    const keepsClients = !fetchesByWord(worker.connector) && !fetchesByWord(decodeConnector);
     const decodeFields = { model, rank: decode.rank, keepsClients };
     // Where the decode leg cannot be told of it, a prefill is of no use: the decode worker computes the prompt itself.
     if (scan === null || scan.bytes.length > order.mostBodyBytes) return this.#alone();
+    observer.connector(mode);
     if (wantsSeveral(scan)) return handoff(decodeBody(scan, { ...decodeFields, kvTransferParams: null }));
 
-    observer.connector(mode);
     const { fill, wallNow, timeoutMs } = this.#options;
     const transferId = mode === 'mooncake' ? drawTransferId(fill, wallNow()) : '';
     const kvTransferParams = prefillParams(mode, transferId);
@@ -85,7 +86,7 @@ export class ServiceDispatch implements PrefillDispatch {
       const params = decodeParams(mode, transferId, worker, returnedParams(answer.body));
       const body = decodeBody(scan, { ...decodeFields, kvTransferParams: params });
       if (body !== null && body.length > order.mostBodyBytes) return this.#alone();
-      if (params === null) observer.noTransfer();
+      if (params === null && mode === 'nixl') observer.noTransfer();
       return handoff(body);
     });
     return { timeoutMs, handoff: taken, done: running.answer.then(outcomeOfAnswer), cancel: () => running.cancel() };
@@ -145,7 +146,7 @@ export class ServiceDispatch implements PrefillDispatch {
     const headers = prefillHeaders(order, worker);
     const running = client.send({ origin: worker.origin, path: order.head.path, headers, ...sending }, onSent);
     const answer = running.answer.then((given) => {
-      if (given.kind !== 'cancelled') observer.ended(order.prefill, order.modelLabel, (clock() - startedAt) / 1000);
+      if (isGood(given)) observer.ended(order.prefill, order.modelLabel, (clock() - startedAt) / 1000);
       return given;
     });
     return { answer, cancel: running.cancel };

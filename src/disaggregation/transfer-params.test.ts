@@ -5,12 +5,21 @@ const SOURCE = { host: '10.0.0.1', bootstrapPort: null, engineId: null, rank: nu
 const RETURNED = '{"remote_engine_id":"e"}';
 
 describe('policies 4.4 connectors', () => {
-  it.each<[string | null, ConnectorMode]>([
-    ['nixl', 'nixl'],
-    ['mooncake', 'mooncake'],
-    ['lmcacheconnectorv1', 'passthrough'],
-    [null, 'passthrough'],
-  ])('%j is %s', (transport, mode) => expect(connectorModeOf(transport)).toBe(mode));
+  it.each<[prefill: string | null, decode: string | null, ConnectorMode]>([
+    ['NixlConnector', 'NixlConnector', 'nixl'],
+    ['NixlConnector', null, 'nixl'],
+    [null, 'NixlConnector', 'passthrough'],
+    ['MooncakeConnector', 'MooncakeConnector', 'mooncake'],
+    ['mooncake', 'MOONCAKECONNECTOR', 'mooncake'],
+    ['MooncakeConnector', null, 'passthrough'],
+    ['MooncakeConnector', 'MooncakeStoreConnector', 'passthrough'],
+    ['MooncakeStoreConnector', 'MooncakeStoreConnector', 'passthrough'],
+    ['nixl', 'nixl', 'nixl'],
+    ['NixlPushConnector', 'NixlPushConnector', 'passthrough'],
+    ['LMCacheConnectorV1', 'LMCacheConnectorV1', 'passthrough'],
+    ['', '', 'passthrough'],
+    [null, null, 'passthrough'],
+  ])('%j and %j: %s', (prefill, decode, mode) => expect(connectorModeOf(prefill, decode)).toBe(mode));
 
   it.each<[ConnectorMode, string | null]>([
     ['nixl', '{"do_remote_decode":true,"do_remote_prefill":false}'],

@@ -5,9 +5,33 @@ export const CONNECTOR_MODES = ['mooncake', 'nixl', 'passthrough'] as const;
 /** `passthrough`: the engine knows itself what to say, and the answer of the prefill is handed on. */
 export type ConnectorMode = (typeof CONNECTOR_MODES)[number];
 
-/** By the transport that a connector's name stands for (policies 4.2); null where none is known. */
-export function connectorModeOf(transport: string | null): ConnectorMode {
-  return transport === 'mooncake' || transport === 'nixl' ? transport : 'passthrough';
+/**
+ * By the names of both legs' connectors, null where one is not known. Others of a family take no such parameters: a store of
+ * Mooncake is none to fetch from.
+ */
+export function connectorModeOf(prefill: string | null, decode: string | null): ConnectorMode {
+  const mode = modeOfOne(prefill);
+  // A decode worker that fetches by Mooncake has to know how; what NIXL answers with is handed on to anybody.
+  return mode === 'mooncake' && modeOfOne(decode) !== 'mooncake' ? 'passthrough' : mode;
+}
+
+/** The connector fetches from whomever the parameters of a request name. */
+export function fetchesByWord(connector: string | null): boolean {
+  const name = connector?.toLowerCase() ?? '';
+  return name.includes('nixl') || name.includes('mooncake');
+}
+
+function modeOfOne(connector: string | null): ConnectorMode {
+  switch (connector?.toLowerCase()) {
+    case 'nixl':
+    case 'nixlconnector':
+      return 'nixl';
+    case 'mooncake':
+    case 'mooncakeconnector':
+      return 'mooncake';
+    default:
+      return 'passthrough';
+  }
 }
 
 /** Where the prefill worker keeps what it computed. */

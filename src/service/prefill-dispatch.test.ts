@@ -25,16 +25,16 @@ describe('policies 4.3, 4.4 what dispatch has to know of a prefill worker', () =
         authority: '10.0.0.1:8000',
         host: '10.0.0.1',
         order: 'sequential',
-        transport: 'nixl',
+        connector: 'NixlConnector',
         engineId: 'e1',
         apiKey: 'k',
         bootstrapPort: 9000,
         rank: null,
       },
     ],
-    ['http://10.0.0.1:8000', { runtime_type: 'VLLM' }, { order: 'sequential', transport: null }],
-    ['http://10.0.0.1:8000', { runtime_type: 'sglang' }, { order: 'parallel', transport: null, bootstrapPort: null }],
-    ['http://10.0.0.1:8000', { runtime_type: 'tokenspeed' }, { order: 'parallel', transport: 'mooncake' }],
+    ['http://10.0.0.1:8000', { runtime_type: 'VLLM' }, { order: 'sequential', connector: null }],
+    ['http://10.0.0.1:8000', { runtime_type: 'sglang' }, { order: 'parallel', connector: null, bootstrapPort: null }],
+    ['http://10.0.0.1:8000', { runtime_type: 'tokenspeed' }, { order: 'parallel' }],
     ['http://10.0.0.1:8000', { runtime_type: 'generic' }, { order: 'parallel' }],
     ['https://10.0.0.1:8443', {}, { origin: 'https://10.0.0.1:8443', order: 'parallel' }],
     ['http://[fd00::1]:8000', {}, { origin: 'http://[fd00::1]:8000', host: '[fd00::1]', authority: '[fd00::1]:8000' }],
@@ -48,7 +48,7 @@ describe('policies 4.3, 4.4 what dispatch has to know of a prefill worker', () =
     const url = 'http://10.0.0.1:8000';
     registry.add(specOf(url, { worker_type: 'prefill', labels: { kv_connector: 'MooncakeConnector' } }), 'flags');
     registry.engineTold(instance(url), { runtime: 'vllm', version: null });
-    expect(findIn(registry)(worker(url))).toMatchObject({ order: 'sequential', transport: 'mooncake' });
+    expect(findIn(registry)(worker(url))).toMatchObject({ order: 'sequential', connector: 'MooncakeConnector' });
   });
 
   it('a worker that has left is not found', () => {

@@ -60,13 +60,13 @@ function unowned(dispatch: PrefillDispatch): OwnedPrefillDispatch {
   return { dispatch, idle: async () => {}, close: async () => {} };
 }
 
-/** What its spec and its engine tell of a prefill worker. */
+/** What its spec and its engine tell of a worker of a leg. */
 export function findIn(registry: Registry): FindPrefillWorker {
   return ({ id, address, rank, legFacts }) => {
     const spec = registry.instance(id)?.spec;
     if (spec === undefined || legFacts === null) return undefined;
     const { url, apiKey } = spec;
-    const { transport, bootstrapPort, engineId } = legFacts;
+    const { bootstrapPort, engineId } = legFacts;
     return {
       origin: address === '' ? '' : `${isTls(url.scheme) ? 'https' : 'http'}://${address}`,
       authority: url.authority,
@@ -74,7 +74,7 @@ export function findIn(registry: Registry): FindPrefillWorker {
       apiKey,
       // SMG takes every engine but vLLM for one that meets its other leg in a room.
       order: goesInTurn(legFacts) ? 'sequential' : 'parallel',
-      transport,
+      connector: spec.kvConnector ?? spec.labels['kv_connector'] ?? null,
       bootstrapPort,
       engineId,
       rank,

@@ -20,7 +20,7 @@ const FLAGS: readonly string[] = [
   ...['--envoy-body-limit', String(BODY_LIMIT), '--model-alias', 'short=nixl', '--pd-prefill-timeout-secs', '20'],
 ];
 
-const CONNECTORS = { nixl: 'NixlConnector', cake: 'MooncakeStoreConnector' } as const;
+const CONNECTORS = { nixl: 'NixlConnector', cake: 'MooncakeConnector' } as const;
 
 describe.skipIf(noEnvoy())('decisions 27 prefill before decode, as vLLM wants it, through a real Envoy', () => {
   const closers: (() => Promise<void> | void)[] = [];
