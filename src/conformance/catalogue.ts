@@ -9,6 +9,7 @@ import { largeMessage } from './checks/e13-large-message.ts';
 import { manyStreams } from './checks/e14-many-streams.ts';
 import { resets } from './checks/e15-resets.ts';
 import { eventStream } from './checks/e16-event-stream.ts';
+import { inTime } from './checks/e17-in-time.ts';
 import { testSelection } from './checks/g01-test-selection.ts';
 import { headerAndMetadata } from './checks/p01-header-and-metadata.ts';
 import { subsetSpellings } from './checks/p02-subset-spellings.ts';
@@ -49,5 +50,6 @@ export const CHECKS: readonly Check[] = [
   manyStreams,
   resets,
   eventStream,
+  inTime,
   testSelection,
 ];

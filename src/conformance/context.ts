@@ -65,6 +65,8 @@ export interface Context {
   fleet(): Promise<Fleet>;
   /** How the picker minds running requests, tried once; null when it does not, or it can't be told. */
   loadMinded(): Promise<LoadMinded | null>;
+  /** Whether keys of the sticky header stick, tried once; false without that header. */
+  sticks(): Promise<boolean>;
   /** One request of each sort in each mode, played once. */
   tour(): Promise<readonly Outcome[]>;
 }

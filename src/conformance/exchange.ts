@@ -2,12 +2,10 @@ import type { ProcessingRequest } from '../gen/envoy/service/ext_proc/v3/externa
 import type { AnswerKind } from './message.ts';
 import { bodyMessage, headersMessage, metadataOf, protocolOf, trailersMessage } from './messages.ts';
 import { FILTER } from './names.ts';
-import { BODY_MODES, type Body, type BodyMode, type Plan } from './plan.ts';
+import { BODY_MODES, type Body, type BodyMode, type Plan, TRAILERS } from './plan.ts';
 import type { ProcessStream } from './process-stream.ts';
 
 type Direction = 'request' | 'response';
-
-const TRAILERS = [['x-conformance-trailer', 'end']] as const;
 
 /**
  * Plays one HTTP request over a stream as Envoy does (envoy 3 and 4): waits for each answer outside full duplex, waits for

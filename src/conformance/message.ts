@@ -11,6 +11,8 @@ export interface Sent {
   readonly from: 'us';
   readonly kind: Kind;
   readonly bytes: number;
+  /** Of a monotonic clock, in ms. */
+  readonly at: number;
   readonly endOfStream: boolean;
 }
 
@@ -19,6 +21,8 @@ export interface Received {
   readonly from: 'picker';
   readonly kind: AnswerKind | null;
   readonly message: ProcessingResponse;
+  /** Of a monotonic clock, in ms. */
+  readonly at: number;
 }
 
 export type Entry = Sent | Received;

@@ -6,7 +6,7 @@ import type {
 import { canonical } from './endpoint.ts';
 import { type AnswerKind, type Entry, member, type Received, type StreamEnd } from './message.ts';
 import { DESTINATION, LB_NAMESPACE } from './names.ts';
-import type { Header, Plan } from './plan.ts';
+import { type Header, type Plan, TRAILERS } from './plan.ts';
 
 /** What the picker said on a destination in time, as it said it; null for "not at all". */
 export interface Destination {
@@ -100,6 +100,31 @@ export class Outcome {
     return apply(this.plan.response?.headers ?? [], mutationsOf(this.answers, 'response'));
   }
 
+  /** Trailers as they go on (envoy 4.6). */
+  trailersAfter(of: 'requestTrailers' | 'responseTrailers'): readonly Header[] {
+    const mutations = this.answers.flatMap(({ message: { response } }) => {
+      if (response?.$case !== 'requestTrailers' && response?.$case !== 'responseTrailers') return [];
+      const mutation = response.$case === of ? response.value.headerMutation : undefined;
+      return mutation === undefined ? [] : [mutation];
+    });
+    return apply(TRAILERS, mutations);
+  }
+
+  /**
+   * The longest that an answer took after the message before it, in ms; 0 without one. Who has asked for more time has it
+   * (envoy 10.5).
+   */
+  get slowest(): number {
+    let slowest = 0;
+    let since: number | null = null;
+    for (const entry of this.entries) {
+      if (entry.from === 'us') since = entry.at;
+      else if (entry.message.overrideMessageTimeout !== undefined) since = null;
+      else if (since !== null) slowest = Math.max(slowest, entry.at - since);
+    }
+    return slowest;
+  }
+
   /** The streamed body that came back, in pieces. */
   echo(of: 'request' | 'response'): readonly { readonly bytes: Buffer; readonly endOfStream: boolean }[] {
     const wanted = of === 'request' ? 'requestBody' : 'responseBody';
@@ -127,7 +152,8 @@ export class Outcome {
   }
 }
 
-function destinationIn(answers: readonly Received[]): Destination {
+/** What those answers say on a destination, in time or not. */
+export function destinationIn(answers: readonly Received[]): Destination {
   let metadata: unknown = null;
   for (const { message } of answers) {
     metadata = member(member(message.dynamicMetadata, LB_NAMESPACE), DESTINATION) ?? metadata;
@@ -138,7 +164,7 @@ function destinationIn(answers: readonly Received[]): Destination {
   return { header: header === undefined ? null : headerText(header), metadata };
 }
 
-function saysSomething({ header, metadata }: Destination): boolean {
+export function saysSomething({ header, metadata }: Destination): boolean {
   return header !== null || metadata !== null;
 }
 

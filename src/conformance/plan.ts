@@ -3,6 +3,9 @@ import type { Struct } from './message.ts';
 /** One header line; repeated names are separate lines. */
 export type Header = readonly [name: string, value: string];
 
+/** What every body that ends with trailers ends with. */
+export const TRAILERS: readonly Header[] = [['x-conformance-trailer', 'end']];
+
 export const BODY_MODES = ['none', 'streamed', 'buffered', 'buffered_partial', 'full_duplex'] as const;
 /** How a data plane shows a body to the picker (envoy 4.1); the index is the wire value. */
 export type BodyMode = (typeof BODY_MODES)[number];

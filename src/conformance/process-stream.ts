@@ -27,7 +27,7 @@ export class ProcessStream {
     this.#call = call;
     this.#timeoutMs = timeoutMs;
     call.on('data', (message: ProcessingResponse) => {
-      this.entries.push({ from: 'picker', kind: message.response?.$case ?? null, message });
+      this.entries.push({ from: 'picker', kind: message.response?.$case ?? null, message, at: performance.now() });
       this.#happened();
     });
     call.on('drain', () => this.#happened());
@@ -49,7 +49,8 @@ export class ProcessStream {
     if (this.#end !== null || message.request === undefined) return;
     const { $case: kind, value } = message.request;
     const bytes = 'body' in value ? (value.body?.length ?? 0) : 0;
-    this.entries.push({ from: 'us', kind, bytes, endOfStream: 'endOfStream' in value && value.endOfStream === true });
+    const endOfStream = 'endOfStream' in value && value.endOfStream === true;
+    this.entries.push({ from: 'us', kind, bytes, endOfStream, at: performance.now() });
     if (!this.#call.write(message)) await this.until(() => !this.#call.writableNeedDrain);
   }
 

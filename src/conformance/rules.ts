@@ -113,15 +113,19 @@ function lengthOf(header: HeaderValueOption['header']): number {
   return (header?.key?.length ?? 0) + Math.max(header?.rawValue?.length ?? 0, header?.value?.length ?? 0);
 }
 
+/** Where and how a request goes: a new line is as wrong as a changed one. */
+const FRAMING = ['content-length', 'content-type', 'content-encoding', 'transfer-encoding', 'host'];
+
 /**
- * `content-length`, and every line of the client that is not the picker's business, reach the worker as they were (envoy 1.13,
- * 5.1). Who sets what was there changes nothing.
+ * Every line that came with the request reaches the worker as it was (envoy 1.13, 5.1), those in `except` apart. Lines of the
+ * picker's own may join them. Who sets what was there changes nothing.
  */
 export const keepsRequest =
-  (clientLines: readonly Header[]): Rule =>
+  (except: readonly string[]): Rule =>
   ({ forwarded, plan, refusal }) => {
     if (refusal !== null) return [];
-    const names = new Set(['content-length', ...clientLines.map(([name]) => name)]);
+    const names = new Set([...FRAMING, ...plan.headers.map(([name]) => name)]);
+    for (const name of except) names.delete(name);
     return [...names].flatMap((name) => {
       const values = (lines: readonly Header[]): string =>
         lines.flatMap(([other, value]) => (other === name ? [value] : [])).join(' | ');

@@ -7,6 +7,7 @@ import { tryLoad } from './held-load.ts';
 import type { Outcome } from './outcome.ts';
 import { type BodyMode, modeOf } from './plan.ts';
 import { type RequestOptions, Requests } from './requests.ts';
+import { trySticking } from './sticky.ts';
 import { tourPlans } from './tour.ts';
 
 export interface RunOptions {
@@ -87,6 +88,7 @@ function contextOf(connection: Connection, options: RunOptions): Context {
   const placed = new Map<BodyMode, Promise<boolean>>();
   let fleet: Promise<Fleet> | null = null;
   let minded: Promise<LoadMinded | null> | null = null;
+  let sticks: Promise<boolean> | null = null;
   let tour: Promise<readonly Outcome[]> | null = null;
   const context: Context = {
     knowledge: options.knowledge,
@@ -111,6 +113,10 @@ function contextOf(connection: Connection, options: RunOptions): Context {
     loadMinded: () => {
       minded ??= tryLoad(context);
       return minded;
+    },
+    sticks: () => {
+      sticks ??= trySticking(context);
+      return sticks;
     },
     tour: () => {
       tour ??= context.playAll(tourPlans(requests));

@@ -3,7 +3,7 @@ import type { Requests } from './requests.ts';
 import { served, whole } from './requests.ts';
 
 /** Lines of a client that must reach the worker as they are: also those that stand there twice. */
-export const CLIENT_LINES: readonly Header[] = [
+const CLIENT_LINES: readonly Header[] = [
   ['accept', 'application/json'],
   ['accept', 'text/event-stream'],
   ['x-client', 'one'],

@@ -23,6 +23,9 @@ const LIGHT: Load = {
   sample: 12,
 };
 
+/** Within the process no server has limits that many streams could meet. */
+const DIRECT: Load = { ...LIGHT, largestMessage: 100_000, streams: 6, resets: 8 };
+
 /** Above the sizes that P5 always tries, and gRPC's limit of 4 MiB. All of `FULL_LOAD` is for the service, in test/e2e. */
 const HEAVIER: Load = {
   largestBody: 3_000_000,
@@ -38,6 +41,7 @@ const FOUND_BY: Readonly<Record<Fault, readonly string[]>> = {
   'no destination header': ['P1'],
   'no destination metadata': ['P1'],
   'header and metadata differ': ['P1'],
+  'header names another endpoint': ['P1'],
   'metadata after the headers': ['P1'],
   'subset compared by address only': ['P2'],
   'subset as string taken for absent': ['P2'],
@@ -47,6 +51,8 @@ const FOUND_BY: Readonly<Record<Fault, readonly string[]>> = {
   'no endpoint ends the stream with Internal': ['P4'],
   'no endpoint answered with 429': ['P4'],
   'load answered with 503': ['P4'],
+  'refusal of a wrong length': ['P4'],
+  'refusal with a destination': ['P4'],
   'last byte after 62,000 lost': ['P5'],
   'repeated end sent back twice': ['P5'],
   'end flag although trailers follow': ['P5'],
@@ -57,6 +63,9 @@ const FOUND_BY: Readonly<Record<Fault, readonly string[]>> = {
   'pick by the body in STREAMED': ['P6'],
   'request trailers unanswered': ['P7'],
   'response trailers unanswered': ['P7'],
+  'request trailer added': ['P7'],
+  'response trailer changed': ['P7'],
+  'response trailer removed': ['P7'],
   'forged subset header stays': ['P8'],
   'destination added to the forged one': ['P8'],
   'served endpoint ignored': ['P9'],
@@ -80,6 +89,12 @@ const FOUND_BY: Readonly<Record<Fault, readonly string[]>> = {
   'invalid header name': ['E3'],
   'content-length set': ['E4'],
   'all headers written back': ['E4'],
+  'path rewritten': ['E4'],
+  'method rewritten': ['E4'],
+  'authority rewritten': ['E4'],
+  'host set': ['E4'],
+  'content type removed': ['E4'],
+  "client's own header changed": ['E4'],
   'pieces of 100,000 bytes': ['E5'],
   'buffered body replaced': ['E5'],
   'override to BUFFERED': ['E6'],
@@ -96,6 +111,8 @@ const FOUND_BY: Readonly<Record<Fault, readonly string[]>> = {
   'small receive limit': ['E13'],
   'few streams at once': ['E14'],
   'response held until its end': ['E16'],
+  'header answer after 250 ms': ['E17'],
+  'keys do not stick': [],
   'selection header not read': ['G1'],
   'served endpoint not shown': ['G1'],
 };
@@ -111,7 +128,12 @@ interface Case {
   readonly grpc?: boolean;
 }
 
-async function judge({ fault, load = LIGHT, checks = CHECKS, grpc = false }: Case): Promise<readonly CheckResult[]> {
+async function judge({
+  fault,
+  checks = CHECKS,
+  grpc = false,
+  load = grpc ? LIGHT : DIRECT,
+}: Case): Promise<readonly CheckResult[]> {
   const endpoints = fault === 'list of the whole fleet' ? MANY : ENDPOINTS;
   const testSelection = checks.every(({ id }) => id === 'G1');
   const picker = new ReferencePicker({ endpoints, fault, testSelection });
@@ -169,6 +191,13 @@ describe.concurrent('each fault is found by the check it belongs to, and by no o
     const expected = FOUND_BY[fault];
     const checks = expected.includes('G1') ? CHECKS.filter(({ id }) => id === 'G1') : CHECKS;
     expect(failed(await judge({ fault, checks, grpc: OF_GRPC.has(fault) }))).toEqual(expected);
+  });
+
+  it('a key that does not stick is told once, and no check goes by it', { timeout: 60_000 }, async () => {
+    const results = await judge({ fault: 'keys do not stick' });
+    const told = results.flatMap(({ findings }) => findings.filter(({ came }) => came.includes('not stick, so')));
+    expect(told).toHaveLength(1);
+    expect(results.find(({ id }) => id === 'P6')?.findings[0]).toBe(told[0]);
   });
 
   it("the limit of resets that Node's HTTP/2 server has", async () => {

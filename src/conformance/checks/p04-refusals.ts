@@ -1,7 +1,7 @@
 import type { Check, Findings } from '../check.ts';
 import { play } from '../connection.ts';
 import { NOBODY, SUBSET, SUBSET_NAMESPACE } from '../names.ts';
-import type { Outcome } from '../outcome.ts';
+import { destinationIn, headerText, type Outcome, saysSomething } from '../outcome.ts';
 import { FULL_DUPLEX, modeOf, type Plan } from '../plan.ts';
 
 /** P4: 503 where nobody may be picked, 429 where load is the reason, both as immediate response on a good stream. */
@@ -60,4 +60,14 @@ function judge(findings: Findings, outcome: Outcome, status: number): void {
     `immediate response ${status}, nothing after it, gRPC status 0`,
     end !== null && end.code !== 0 ? `${outcome.summary}, gRPC status ${end.code}` : outcome.summary,
   );
+  if (refusal === null) return;
+  const { response } = refusal.message;
+  const immediate = response?.$case === 'immediateResponse' ? response.value : {};
+  const length = immediate.body?.length ?? 0;
+  const said = immediate.headers?.setHeaders?.find(({ header }) => header?.key?.toLowerCase() === 'content-length');
+  const told = said?.header === undefined ? String(length) : headerText(said.header);
+  const body = `a body of ${length} bytes`;
+  findings.expect(told === String(length), outcome.title, `content-length of ${body}`, `content-length: ${told}`);
+  const named = saysSomething(destinationIn(answers));
+  findings.expect(!named, outcome.title, 'a refusal names no destination', 'a destination beside the refusal');
 }

@@ -30,7 +30,12 @@ export const samePickInEveryMode: Check = {
       findings.unjudged('one request in all modes', `needs two endpoints, knows ${endpoints.length}`);
       return;
     }
-    const anchors = anchorsOf(context, endpoints);
+    const { stickyHeader } = context.knowledge;
+    const sticks = await context.sticks();
+    if (stickyHeader !== null && !sticks) {
+      findings.unjudged('one key in all modes', `${stickyHeader} does not stick, so that no check goes by its keys`);
+    }
+    const anchors = anchorsOf(context, endpoints, sticks ? stickyHeader : null);
     let comparable = 0;
     for (const anchor of anchors) {
       const pick = (name: string, mode: Mode): Plan =>
@@ -46,14 +51,17 @@ export const samePickInEveryMode: Check = {
       }
     }
     if (comparable < anchors.length) {
-      const cure = context.knowledge.stickyHeader === null ? '; name a sticky key with --sticky-header' : '';
+      const cure = stickyHeader === null ? '; name a sticky key with --sticky-header' : '';
       findings.unjudged('one request in all modes', `two equal requests get different picks in full duplex${cure}`);
     }
   },
 };
 
-function anchorsOf({ knowledge, requests }: Context, endpoints: readonly string[]): readonly Anchor[] {
-  const { stickyHeader } = knowledge;
+function anchorsOf(
+  { requests }: Context,
+  endpoints: readonly string[],
+  stickyHeader: string | null,
+): readonly Anchor[] {
   return Array.from({ length: TRIES }, (_, index) => {
     if (stickyHeader !== null) {
       const key = requests.unique();

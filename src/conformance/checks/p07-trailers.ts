@@ -1,5 +1,5 @@
 import type { Check } from '../check.ts';
-import { type Body, FULL_DUPLEX, type Mode } from '../plan.ts';
+import { type Body, FULL_DUPLEX, type Header, type Mode, TRAILERS } from '../plan.ts';
 import { served } from '../requests.ts';
 
 const BUFFERED: Mode = { request: 'buffered', response: 'none', trailers: true };
@@ -8,7 +8,7 @@ const NONE: Mode = { request: 'none', response: 'none', trailers: true };
 /** P7: a trailers message has its answer, in both directions. */
 export const trailers: Check = {
   id: 'P7',
-  title: 'Trailers are the end of a body and are answered, in both directions',
+  title: 'Trailers are the end of a body, are answered and stay as they are, in both directions',
   source: 'Envoy ext_proc: trailers; Endpoint Picker Protocol: streaming',
   async run({ requests, playAll }, findings) {
     const trailing = (bytes: Buffer): Body => ({ pieces: [bytes], end: 'trailers' });
@@ -39,7 +39,13 @@ export const trailers: Check = {
         const left = count('us') === 0 && outcome.end?.code === 0 && outcome.refusal === null;
         const came = count('us') === 0 ? `not sent: ${outcome.summary}` : `${count('picker')} answers`;
         findings.expect(left || count('picker') === 1, outcome.title, `one ${kind} answer`, came);
+        const [sent, after] = [shown(TRAILERS), shown(outcome.trailersAfter(kind))];
+        findings.expect(after === sent, outcome.title, `trailers go on as they came, ${sent}`, after);
       }
     }
   },
 };
+
+function shown(trailers: readonly Header[]): string {
+  return trailers.map((line) => line.join(': ')).join(', ') || 'none';
+}

@@ -24,10 +24,11 @@ export const servedFeedback: Check = {
       return;
     }
     const { stickyHeader } = context.knowledge;
-    const byKey = stickyHeader !== null && (await pins(context, findings, stickyHeader, endpoints));
+    const byKey =
+      stickyHeader !== null && (await context.sticks()) && (await pins(context, findings, stickyHeader, endpoints));
     const byLoad = await counts(context, findings);
     if (byKey || byLoad) return;
-    const why = stickyHeader === null ? 'no --sticky-header to see pins by' : `${stickyHeader} does not stick`;
+    const why = stickyHeader === null ? 'no --sticky-header to see pins by' : `${stickyHeader} does not stick (P6)`;
     findings.unjudged('a request that another endpoint served', `${why}, and picks do not mind running requests`);
   },
 };

@@ -32,9 +32,9 @@ export const responsePhase: Check = {
     const { stickyHeader } = context.knowledge;
     // First, since counts that leak would hide among those that the turns of a key leave behind.
     const byLoad = await counts(context, findings);
-    const byKey = stickyHeader !== null && (await pins(context, findings, stickyHeader));
+    const byKey = stickyHeader !== null && (await context.sticks()) && (await pins(context, findings, stickyHeader));
     if (byKey || byLoad) return;
-    const why = stickyHeader === null ? 'no --sticky-header to see pins by' : `${stickyHeader} does not stick`;
+    const why = stickyHeader === null ? 'no --sticky-header to see pins by' : `${stickyHeader} does not stick (P6)`;
     findings.unjudged('requests without a response phase', `${why}, and picks do not mind running requests`);
   },
 };

@@ -12,6 +12,7 @@ import { BodyEcho } from './body-echo.ts';
 import type { Fault } from './fault.ts';
 import type { Fleet } from './fleet.ts';
 import { ANYBODY, type Hint, hintIn } from './hint.ts';
+import { REWRITES, set, trailersAnswer } from './mutations.ts';
 import type { ReferencePickerOptions } from './reference-picker.ts';
 
 const STREAMED = 1;
@@ -100,7 +101,7 @@ export class Conversation {
       case 'responseTrailers':
         this.#bodies.end('response');
         if (!first && this.#is('response trailers unanswered')) return;
-        this.#send({ response: { $case: 'responseTrailers', value: {} } });
+        this.#send({ response: { $case: 'responseTrailers', value: trailersAnswer('response', this.#fault) } });
         break;
     }
   }
@@ -166,7 +167,7 @@ export class Conversation {
     if (this.#held !== null) this.#decideByHeld(false);
     this.#bodies.end('request');
     if (this.#over || (!first && this.#is('request trailers unanswered'))) return;
-    this.#send({ response: { $case: 'requestTrailers', value: {} } });
+    this.#send({ response: { $case: 'requestTrailers', value: trailersAnswer('request', this.#fault) } });
   }
 
   /** Decides by a whole body and gives it back. */
@@ -201,7 +202,9 @@ export class Conversation {
     }
     this.#commit(preferred);
     const text = this.#spelled(list).join(',');
-    const header = this.#is('header and metadata differ') ? (this.#spelled(list)[0] ?? '') : text;
+    const differs = this.#is('header and metadata differ');
+    const wrong = this.#is('header names another endpoint');
+    const header = differs || wrong ? (this.#spelled(list).at(wrong ? -1 : 0) ?? '') : text;
     const value = this.#common(this.#mutation(this.#is('no destination header') ? null : header));
     if (answers === 'requestBody' && this.#is('buffered body replaced')) {
       value.response.bodyMutation = { mutation: { $case: 'body', value: body ?? Buffer.alloc(0) } };
@@ -235,7 +238,7 @@ export class Conversation {
   }
 
   #ranked(hint: Hint): string[] {
-    const key = this.#line('x-session-key');
+    const key = this.#is('keys do not stick') ? null : this.#line('x-session-key');
     const other =
       (this.#mode.request === PARTIAL && this.#is('other pick in BUFFERED_PARTIAL')) ||
       (this.#mode.request === STREAMED && this.#is('other pick in STREAMED'));
@@ -315,6 +318,8 @@ export class Conversation {
         }
       }
     }
+    for (const [fault, name, value] of REWRITES) if (this.#is(fault)) setHeaders.push(set(name, value));
+    if (this.#is('content type removed')) removeHeaders.push('content-type');
     return { setHeaders, removeHeaders };
   }
 
@@ -323,12 +328,22 @@ export class Conversation {
   }
 
   #immediate(value: ImmediateResponse): void {
-    this.#send({ response: { $case: 'immediateResponse', value } });
+    const length = this.#is('refusal of a wrong length');
+    const headers = length ? { headers: { setHeaders: [set('content-length', '5')], removeHeaders: [] } } : {};
+    const names = this.#is('refusal with a destination');
+    const dynamicMetadata = { 'envoy.lb': { [DESTINATION]: this.#fleet.endpoints[0] ?? '' } };
+    this.#send({
+      response: { $case: 'immediateResponse', value: { ...value, ...headers } },
+      ...(names ? { dynamicMetadata } : {}),
+    });
     this.#over = true;
   }
 
   #send(answer: ProcessingResponse): void {
-    if (!this.#over) this.#call.write(answer);
+    if (this.#over) return;
+    const late = this.#is('header answer after 250 ms') && this.#mode.request === PARTIAL;
+    if (late && answer.response?.$case === 'requestHeaders') setTimeout(() => this.#call.write(answer), 250);
+    else this.#call.write(answer);
   }
 
   #fail(details: string): void {
@@ -353,10 +368,6 @@ export class Conversation {
     this.#fleet.end(this.#running);
     this.#running = null;
   }
-}
-
-function set(key: string, value: string): HeaderValueOption {
-  return { header: { key, rawValue: Buffer.from(value) }, append: false };
 }
 
 function isMalformed(body: Buffer): boolean {
