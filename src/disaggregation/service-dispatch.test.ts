@@ -173,13 +173,11 @@ describe('policies 4.4 sequential dispatch', () => {
     expect(told).toEqual(['connector passthrough', 'ended http://p m']);
   });
 
-  it('mooncake needs a decode worker of its own', async () => {
+  it('mooncake needs an engine id: without one the decode worker computes the prompt', async () => {
     facts = { connector: 'MooncakeConnector' };
-    decodeFacts = { connector: 'LMCacheConnectorV1' };
-    answer(json({ id: 'x' }));
     expect(await handedOn(order())).toEqual({ body: null });
     expect(JSON.parse(received)).not.toHaveProperty('kv_transfer_params');
-    expect(told[0]).toBe('connector passthrough');
+    expect(told).toEqual(['connector mooncake', 'ended http://p m']);
   });
 
   it.each([

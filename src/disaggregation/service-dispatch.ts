@@ -66,7 +66,7 @@ export class ServiceDispatch implements PrefillDispatch {
     const { endpoint, model, decode } = order;
     const { observer } = this.#options;
     const decodeConnector = this.#options.find(decode)?.connector ?? null;
-    const mode = connectorModeOf(worker.connector, decodeConnector);
+    const mode = connectorModeOf(worker.connector);
     // Of a connector that is not known they may be settings of its own.
     const keepsClients = !fetchesByWord(worker.connector) && !fetchesByWord(decodeConnector);
     const decodeFields = { model, rank: decode.rank, keepsClients };
@@ -77,7 +77,7 @@ export class ServiceDispatch implements PrefillDispatch {
 
     const { fill, wallNow, timeoutMs } = this.#options;
     const transferId = mode === 'mooncake' ? drawTransferId(fill, wallNow()) : '';
-    const kvTransferParams = prefillParams(mode, transferId);
+    const kvTransferParams = prefillParams(mode, transferId, worker);
     const fields = { model, rank: order.prefill.rank, kvTransferParams, keepsClients };
     const body = prefillBody(scan, endpoint, fields);
     const running = this.#send(order, worker, { body, timeoutMs, wantsAnswer: true }, nothing);

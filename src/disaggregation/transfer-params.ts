@@ -6,22 +6,10 @@ export const CONNECTOR_MODES = ['mooncake', 'nixl', 'passthrough'] as const;
 export type ConnectorMode = (typeof CONNECTOR_MODES)[number];
 
 /**
- * By the names of both legs' connectors, null where one is not known. Others of a family take no such parameters: a store of
- * Mooncake is none to fetch from.
+ * By the name of the prefill worker's connector, null where it is not known. Others of a family take no such parameters: a
+ * store of Mooncake is none to fetch from.
  */
-export function connectorModeOf(prefill: string | null, decode: string | null): ConnectorMode {
-  const mode = modeOfOne(prefill);
-  // A decode worker that fetches by Mooncake has to know how; what NIXL answers with is handed on to anybody.
-  return mode === 'mooncake' && modeOfOne(decode) !== 'mooncake' ? 'passthrough' : mode;
-}
-
-/** The connector fetches from whomever the parameters of a request name. */
-export function fetchesByWord(connector: string | null): boolean {
-  const name = connector?.toLowerCase() ?? '';
-  return name.includes('nixl') || name.includes('mooncake');
-}
-
-function modeOfOne(connector: string | null): ConnectorMode {
+export function connectorModeOf(connector: string | null): ConnectorMode {
   switch (connector?.toLowerCase()) {
     case 'nixl':
     case 'nixlconnector':
@@ -32,6 +20,12 @@ function modeOfOne(connector: string | null): ConnectorMode {
     default:
       return 'passthrough';
   }
+}
+
+/** The connector fetches from whomever the parameters of a request name. */
+export function fetchesByWord(connector: string | null): boolean {
+  const name = connector?.toLowerCase() ?? '';
+  return name.includes('nixl') || name.includes('mooncake');
 }
 
 /** Where the prefill worker keeps what it computed. */
@@ -48,8 +42,8 @@ export interface PrefillSource {
 const DEFAULT_BOOTSTRAP_PORT = 8998;
 
 /** Value for the prefill leg; null where nothing is added. */
-export function prefillParams(mode: ConnectorMode, transferId: string): string | null {
-  if (mode === 'passthrough') return null;
+export function prefillParams(mode: ConnectorMode, transferId: string, { engineId }: PrefillSource): string | null {
+  if (mode === 'passthrough' || (mode === 'mooncake' && engineId === null)) return null;
   const id = mode === 'mooncake' ? `,"transfer_id":${JSON.stringify(transferId)}` : '';
   return `{"do_remote_decode":true,"do_remote_prefill":false${id}}`;
 }
@@ -67,11 +61,13 @@ export function decodeParams(
 ): string | null {
   if (mode !== 'mooncake') return returned;
   const { host, bootstrapPort, engineId, rank } = source;
+  // Nobody could be asked for the cache.
+  if (engineId === null) return null;
   return JSON.stringify({
     do_remote_decode: false,
     do_remote_prefill: true,
     transfer_id: transferId,
-    ...(engineId === null ? {} : { remote_engine_id: rank === null ? engineId : `${engineId}_dp${rank}` }),
+    remote_engine_id: rank === null ? engineId : `${engineId}_dp${rank}`,
     remote_bootstrap_addr: `http://${host}:${bootstrapPort ?? DEFAULT_BOOTSTRAP_PORT}`,
   });
 }
