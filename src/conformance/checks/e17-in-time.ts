@@ -4,7 +4,7 @@ import { served } from '../requests.ts';
 
 /** Envoy's default `message_timeout` (envoy 10.5). */
 const LONGEST_MS = 200;
-const ROUNDS = 5;
+const ROUNDS = 3;
 
 /** E17: an answer that comes later is 504 at the client. In full duplex Envoy does not watch the clock. */
 export const inTime: Check = {
