@@ -23,14 +23,21 @@ export async function findSmg(): Promise<string | undefined> {
   }
 }
 
+export interface WorkerDeclaration {
+  readonly url: string;
+  readonly worker_type?: 'regular' | 'prefill' | 'decode';
+  readonly bootstrap_port?: number;
+  readonly kv_connector?: string;
+}
+
 export interface SmgOptions {
   readonly version: SmgVersion;
   /** Flags as SMG's launcher spells them, `--policy` among them. */
   readonly flags: readonly string[];
-  /** URLs of the workers, in the order in which SMG shall know them. */
-  readonly workers: readonly string[];
+  /** The workers by URL, or as `POST /workers` wants them, in the order in which SMG shall know them. */
+  readonly workers: readonly (string | WorkerDeclaration)[];
   /**
-   * Give the workers as flags. SMG then registers all at once, in an order by chance; a policy that wants two workers from
+   * Give the URLs of the workers as flags. SMG then registers all at once, in an order by chance; a policy that wants two workers from
    * the start needs it.
    */
   readonly together?: boolean;
@@ -60,7 +67,8 @@ export class SmgProcess {
   }
 
   static async #start(options: SmgOptions): Promise<SmgProcess> {
-    const { version, flags, workers, together = false } = options;
+    const { version, flags, together = false } = options;
+    const workers = options.workers.map((worker) => (typeof worker === 'string' ? { url: worker } : worker));
     const python: Python = await ensurePython(smgRequirement(version));
     const port = await freePort();
     const metricsPort = await freePort();
@@ -69,14 +77,14 @@ export class SmgProcess {
       ...['--prometheus-host', '127.0.0.1', '--prometheus-port', String(metricsPort)],
       ...['--worker-startup-check-interval', '1', '--log-level', 'error'],
     ];
-    const known = together ? ['--worker-urls', ...workers] : [];
+    const known = together ? ['--worker-urls', ...workers.map(({ url }) => url)] : [];
     const env = { ...process.env, PYTHONPATH: python.pythonPath, PYTHONDONTWRITEBYTECODE: '1' };
     const child = new Child(python.interpreter, [LAUNCHER, ...flags, ...own, ...known], env);
     const smg = new SmgProcess(`http://127.0.0.1:${port}`, `http://127.0.0.1:${metricsPort}`, child);
     try {
       await until(async () => !child.running || (await smg.#answers('/liveness')), 'SMG answers', 20_000);
       if (!child.running) throw new Error(`SMG ended: ${child.output}`);
-      if (!together) for (const url of workers) await smg.#add(url);
+      if (!together) for (const worker of workers) await smg.#add(worker);
       await until(async () => (await smg.ready()).size === workers.length, 'all workers of SMG are ready');
     } catch (error) {
       await smg.stop();
@@ -111,8 +119,9 @@ export class SmgProcess {
   }
 
   /** Registers one worker and waits for it, so that the order of registration is the order of the calls. */
-  async #add(url: string): Promise<void> {
-    const { status, text } = await ask(this.url, { path: '/workers', body: { url } });
+  async #add(worker: WorkerDeclaration): Promise<void> {
+    const { url } = worker;
+    const { status, text } = await ask(this.url, { path: '/workers', body: worker });
     if (status !== 202) throw new Error(`SMG refused ${url}: ${status} ${text}`);
     await until(async () => (await this.ready()).has(url), `${url} is ready at SMG`);
   }
