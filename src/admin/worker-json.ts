@@ -1,6 +1,7 @@
-import { pairingText } from '../workers/leg-facts.ts';
+import { connectorOf, pairingText } from '../workers/leg-facts.ts';
 import { NO_MODEL } from '../workers/snapshot.ts';
 import type { Worker } from '../workers/worker.ts';
+import type { WorkerSpec } from '../workers/worker-spec.ts';
 import { isGrpc } from '../workers/worker-url.ts';
 import type { Registration } from './fleet-admin.ts';
 import { engineLoadJson, overloadJson } from './load-json.ts';
@@ -20,7 +21,7 @@ export function workerJson({ worker, spec, lastProbe }: Registration) {
     connection_mode: isGrpc(spec.url.scheme) ? 'grpc' : 'http',
     runtime_type: spec.runtimeType ?? worker.legFacts?.runtime ?? null,
     bootstrap_port: spec.bootstrapPort,
-    ...(worker.legFacts === null ? {} : { pd_pairing: pairingText(worker.legFacts) }),
+    ...legJson(worker, spec),
     priority: worker.priority,
     cost: worker.cost,
     labels: worker.labels,
@@ -34,6 +35,17 @@ export function workerJson({ worker, spec, lastProbe }: Registration) {
     load_monitor_interval_secs: spec.loadIntervalSecs,
     engine_load: engineLoadJson(worker.engine),
     last_probe: lastProbe === null ? null : probeJson(lastProbe),
+  };
+}
+
+/** SMG's members of a prefill or decode worker; those of the connector only where they were declared. */
+function legJson({ legFacts }: Worker, spec: WorkerSpec) {
+  if (legFacts === null) return {};
+  const connector = connectorOf(spec);
+  return {
+    ...(connector === null ? {} : { kv_connector: connector }),
+    ...(legFacts.engineId === null ? {} : { kv_engine_id: legFacts.engineId }),
+    pd_pairing: pairingText(legFacts),
   };
 }
 

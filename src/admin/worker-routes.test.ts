@@ -59,6 +59,20 @@ describe('smg-observed 8 workers', () => {
     expect(text).not.toContain('sekret');
   });
 
+  it.each([
+    [{}, { pd_pairing: '?/?/?' }],
+    [
+      { runtime_type: 'vllm', kv_connector: 'NixlConnector', kv_engine_id: 'e' },
+      { kv_connector: 'NixlConnector', kv_engine_id: 'e', pd_pairing: 'vllm/nixl/?' },
+    ],
+    [{ labels: { kv_connector: 'Foo', kv_engine_id: 'x' } }, { kv_connector: 'Foo', kv_engine_id: 'x' }],
+  ])('of a leg show how it hands over its cache: %j', async (fields, shown) => {
+    bench.addReady(A, { worker_type: 'prefill', ...fields });
+    const [worker] = (await bench.ask('GET', '/workers')).json.workers;
+    expect(worker).toMatchObject(shown);
+    expect('kv_connector' in worker).toBe('kv_connector' in shown);
+  });
+
   it('show what is in flight', async () => {
     bench.addReady(A);
     bench.registry.instance(A)!.load.add('k1');

@@ -8,6 +8,7 @@ import { type PrefillObserver, ServiceDispatch } from '../disaggregation/service
 import type { PrefillDispatch } from '../picker/prefill-dispatch.ts';
 import { goesInTurn } from '../routing/pairing/compatibility.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { connectorOf } from '../workers/leg-facts.ts';
 import type { Registry } from '../workers/registry.ts';
 import type { Upstream } from '../workers/upstream.ts';
 import { isTls } from '../workers/worker-url.ts';
@@ -74,7 +75,7 @@ export function findIn(registry: Registry): FindPrefillWorker {
       apiKey,
       // SMG takes every engine but vLLM for one that meets its other leg in a room.
       order: goesInTurn(legFacts) ? 'sequential' : 'parallel',
-      connector: spec.kvConnector ?? spec.labels['kv_connector'] ?? null,
+      connector: connectorOf(spec),
       bootstrapPort,
       engineId,
       rank,

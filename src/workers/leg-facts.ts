@@ -42,11 +42,7 @@ export function legFactsOf(spec: WorkerSpec, engine: EngineKind | null): LegFact
     runtime,
     version: labels['version'] ?? engine?.version ?? null,
     protocol: labels['pairing_protocol'] ?? null,
-    transport: transportOf(
-      runtime,
-      spec.kvConnector ?? labels['kv_connector'],
-      label('disaggregation_transfer_backend'),
-    ),
+    transport: transportOf(runtime, connectorOf(spec), label('disaggregation_transfer_backend')),
     layout: {
       dtype: label('kv_cache_dtype'),
       page: label('page_size') ?? label('block_size'),
@@ -58,15 +54,20 @@ export function legFactsOf(spec: WorkerSpec, engine: EngineKind | null): LegFact
   };
 }
 
+/** Name of a worker's KV connector as it was declared; null without one. */
+export function connectorOf({ kvConnector, labels }: WorkerSpec): string | null {
+  return kvConnector ?? labels['kv_connector'] ?? null;
+}
+
 function textOf(text: string | undefined): string | null {
   return text === undefined || text === '' ? null : text.toLowerCase();
 }
 
 /** vLLM names a connector, SGLang and TokenSpeed a backend; what neither knows is not looked at. */
-function transportOf(runtime: string | null, connector: string | undefined, backend: string | null): string | null {
+function transportOf(runtime: string | null, connector: string | null, backend: string | null): string | null {
   if (runtime === 'sglang') return backend;
   if (runtime === 'tokenspeed') return backend ?? 'mooncake';
-  const name = textOf(connector);
+  const name = textOf(connector ?? undefined);
   if (runtime !== 'vllm' || name === null) return null;
   return KNOWN_TRANSPORTS.find((known) => name.includes(known)) ?? name;
 }
