@@ -31,6 +31,8 @@ export interface Load {
   readonly held: number;
   /** Requests that measure how many an endpoint gets. */
   readonly sample: number;
+  /** Milliseconds without an answer to the headers after which a picker is taken to wait for the body. */
+  readonly silenceMs: number;
 }
 
 /** Endpoints that the picker may name. */

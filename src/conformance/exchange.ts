@@ -112,7 +112,11 @@ export class Exchange {
   }
 
   async #send(message: ProcessingRequest, withMetadata: boolean): Promise<void> {
-    const { mode, metadata, metadataOn } = this.#plan;
+    const { mode, metadata, metadataOn, pauseMs } = this.#plan;
+    // A picker that goes by the headers answers before it could see metadata that come later.
+    if (metadataOn === 'last body' && withMetadata) {
+      await this.#stream.until(() => this.#over || this.#count('requestHeaders') > 0, pauseMs);
+    }
     if (!this.#began) message.protocolConfig = protocolOf(mode);
     this.#began = true;
     const belongs = metadataOn === 'all' ? message.metadataContext === undefined : withMetadata;

@@ -60,7 +60,10 @@ export async function hold(context: Context, endpoint: string, servedBy: string 
   };
 }
 
-/** Tries whether requests that run on an endpoint keep others away; null when they do not, or it can't be told. */
+/**
+ * Tries whether requests that run on an endpoint keep others away; null when they do not, or it can't be told. Those that a
+ * picker charges to an endpoint until its next report, running or not, tell nothing of counts.
+ */
 export async function tryLoad(context: Context): Promise<LoadMinded | null> {
   const usual = await spread(context);
   const [first, second] = [...usual].sort(([, a], [, b]) => b - a);
@@ -71,5 +74,8 @@ export async function tryLoad(context: Context): Promise<LoadMinded | null> {
   const release = await hold(context, busiest, busiest);
   const loaded = (await spread(context)).get(busiest) ?? 0;
   await release();
-  return loaded <= share / 4 ? { busiest, share, other } : null;
+  if (loaded > share / 4) return null;
+  await (await hold(context, busiest, busiest))();
+  const after = (await spread(context)).get(busiest) ?? 0;
+  return after > share / 4 ? { busiest, share, other } : null;
 }

@@ -57,6 +57,8 @@ export interface Plan {
   readonly metadata: Struct | null;
   /** Messages that carry the metadata. */
   readonly metadataOn: 'all' | 'last body';
+  /** Longest pause before the last body message that carries metadata, in milliseconds; an answer to the headers ends it. */
+  readonly pauseMs: number;
   /** Null when the response phase is not shown. */
   readonly response: ResponsePlan | null;
   /** Whether the exchange goes on without waiting for an answer to trailers. */

@@ -55,14 +55,14 @@ export class ProcessStream {
   }
 
   /** Resolves with true once `done` holds, with false when the stream ended or was silent for too long before. */
-  async until(done: () => boolean): Promise<boolean> {
-    while (!done()) if (this.#end !== null || !(await this.#event())) return false;
+  async until(done: () => boolean, silenceMs = this.#timeoutMs): Promise<boolean> {
+    while (!done()) if (this.#end !== null || !(await this.#event(silenceMs))) return false;
     return true;
   }
 
   /** Resolves with true when the stream is over. */
   async ended(): Promise<boolean> {
-    while (this.#end === null) if (!(await this.#event())) return false;
+    while (this.#end === null) if (!(await this.#event(this.#timeoutMs))) return false;
     return true;
   }
 
@@ -81,7 +81,7 @@ export class ProcessStream {
   }
 
   /** Resolves with false after a silence. */
-  #event(): Promise<boolean> {
+  #event(silenceMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const heard = (): void => {
         clearTimeout(timer);
@@ -90,7 +90,7 @@ export class ProcessStream {
       const timer = setTimeout(() => {
         this.#waiting.delete(heard);
         resolve(false);
-      }, this.#timeoutMs);
+      }, silenceMs);
       this.#waiting.add(heard);
     });
   }

@@ -26,6 +26,11 @@ export class Requests {
     return this.#options.path;
   }
 
+  /** Whether bodies are known to name a model. */
+  get namesModel(): boolean {
+    return this.#options.model !== null;
+  }
+
   /** A name that was not used before. */
   unique(): string {
     this.#count += 1;
@@ -47,14 +52,14 @@ export class Requests {
 
   /** A chat request, or what the operator gave. */
   chat(): Buffer {
-    return this.#options.body ?? this.#json(`${this.unique()} ${PROMPT}`);
+    return this.#options.body ?? this.#json(this.#text());
   }
 
   /** A body of exactly that size: a chat request where it fits, else text. */
   sized(bytes: number): { readonly body: Buffer; readonly type: string } {
     const empty = this.#json('');
     if (bytes <= empty.length) return { body: Buffer.alloc(bytes, 'x'), type: 'text/plain' };
-    const text = `${this.unique()} ${PROMPT} `;
+    const text = `${this.#text()} `;
     const room = bytes - empty.length;
     return { body: this.#json(text.repeat(Math.ceil(room / text.length)).slice(0, room)), type: 'application/json' };
   }
@@ -69,6 +74,7 @@ export class Requests {
       headers: body === null ? this.headers('GET', '/v1/models', more) : this.posting(body, 'application/json', more),
       metadata: null,
       metadataOn: 'all',
+      pauseMs: 0,
       response: null,
       ignoresTrailers: false,
       close: 'graceful',
@@ -83,6 +89,12 @@ export class Requests {
     const own: Header[] = [['content-type', type]];
     if (body.end !== 'trailers') own.push(['content-length', String(length)]);
     return this.headers('POST', this.path, [...own, ...more]);
+  }
+
+  /** Begins with what changes: prompts with a common beginning are sent to one endpoint by pickers that go by prefixes. */
+  #text(): string {
+    this.#count += 1;
+    return `${this.#count} ${this.#run} ${PROMPT}`;
   }
 
   #json(content: string): Buffer {

@@ -28,6 +28,7 @@ export const FULL_LOAD: Load = {
   resets: 1000,
   held: 24,
   sample: 48,
+  silenceMs: 200,
 };
 
 /**

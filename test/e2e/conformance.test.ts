@@ -12,6 +12,7 @@ const SHEDDING = ['--worker-overload-waiting-requests', '5', '--load-monitor-int
 let sims: readonly Sim[] = [];
 let service: ServiceProcess;
 let overloaded: ServiceProcess;
+let plain: ServiceProcess;
 let lines: readonly string[];
 let output: string;
 
@@ -20,9 +21,10 @@ beforeAll(async () => {
   const urls = sims.flatMap((sim) => sim.urls);
   const full = await startSim({ count: 1, waiting: 9 });
   sims = [...sims, full];
-  [service, overloaded] = await Promise.all([
+  [service, overloaded, plain] = await Promise.all([
     ServiceProcess.start([...OPEN, ...COMMON, ...urls]),
     ServiceProcess.start([...SHEDDING, ...COMMON, ...full.urls]),
+    ServiceProcess.start(['--routing-key-override', ...COMMON, ...urls]),
   ]);
   await until(() => areReady(service, urls.length), 'all workers are ready', 20_000);
   await until(async () => (await overloaded.metrics()).sum('smg_workers_overloaded') === 1, 'it sheds', 20_000);
@@ -45,7 +47,7 @@ async function areReady(of: ServiceProcess, count: number): Promise<boolean> {
 }
 
 afterAll(async () => {
-  await Promise.all([service?.stop(), overloaded?.stop(), ...sims.map((sim) => sim.close())]);
+  await Promise.all([service?.stop(), overloaded?.stop(), plain?.stop(), ...sims.map((sim) => sim.close())]);
 });
 
 describe('endpoint-picker-protocol 10: conformance of the service, by its own command', () => {
@@ -57,6 +59,14 @@ describe('endpoint-picker-protocol 10: conformance of the service, by its own co
 
   it('sums up', () => {
     expect(output).toContain(`${CHECKS.length} passed, 0 failed, 0 skipped`);
+  });
+
+  it('finds nothing in the policy that is the default, which charges workers until their next report', async () => {
+    await until(() => areReady(plain, 4), 'all workers are ready', 20_000);
+    const target = ['conformance', '--target', `127.0.0.1:${plain.grpcPort}`, '--sticky-header', 'x-smg-routing-key'];
+    const run = await plain.cli([...target, '--only', 'P2,P6,P9,P11'], { admin: false });
+    expect(run.output).toContain(' 0 failed');
+    expect(run.code).toBe(0);
   });
 
   it('fails with exit code 1 where a check fails, and tells what was sent, expected and came', async () => {

@@ -21,6 +21,7 @@ const LIGHT: Load = {
   resets: 40,
   held: 6,
   sample: 12,
+  silenceMs: 20,
 };
 
 /** Within the process no server has limits that many streams could meet. */
@@ -34,6 +35,7 @@ const HEAVIER: Load = {
   resets: 200,
   held: 12,
   sample: 24,
+  silenceMs: 100,
 };
 
 /** The check that must find a fault. Where a fault cannot but show in several, all of them. */

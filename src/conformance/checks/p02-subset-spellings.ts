@@ -81,6 +81,7 @@ async function lateHint(...[context, findings, endpoints]: [...Parameters<Check[
     context.requests.plan(title, {
       metadata: { [SUBSET_NAMESPACE]: { [SUBSET]: [it] } },
       metadataOn: 'last body',
+      pauseMs: context.load.silenceMs,
       body: { pieces: [context.requests.chat(), Buffer.from(' ')], end: 'empty_flag' },
     }),
   );

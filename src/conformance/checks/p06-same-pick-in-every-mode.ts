@@ -1,7 +1,7 @@
 import type { Check } from '../check.ts';
 import type { Context } from '../context.ts';
 import { SUBSET, SUBSET_NAMESPACE } from '../names.ts';
-import { FULL_DUPLEX, type Mode, modeOf, type Plan } from '../plan.ts';
+import { type BodyMode, FULL_DUPLEX, type Mode, modeOf, type Plan } from '../plan.ts';
 import { served } from '../requests.ts';
 
 const MODES: readonly (readonly [string, Mode])[] = [
@@ -10,6 +10,9 @@ const MODES: readonly (readonly [string, Mode])[] = [
   ['BUFFERED_PARTIAL', modeOf('buffered_partial')],
   ['STREAMED', modeOf('streamed')],
 ];
+
+/** Modes in which a picker answers the headers without the body. */
+const UNREAD: ReadonlySet<BodyMode> = new Set(['none', 'streamed']);
 
 /** What is the same in all modes, and makes the picks comparable. */
 interface Anchor {
@@ -39,14 +42,18 @@ export const samePickInEveryMode: Check = {
     let comparable = 0;
     for (const anchor of anchors) {
       const pick = (name: string, mode: Mode): Plan =>
-        context.requests.plan(`${name} with ${anchor.name}`, { ...anchor.changes, mode });
-      const first = await context.play({ ...pick('full duplex', FULL_DUPLEX), response: served(null) });
+        context.requests.plan(`${name} with ${anchor.name}`, { ...anchor.changes, mode, response: served(null) });
+      const first = await context.play(pick('full duplex', FULL_DUPLEX));
       const again = await context.play(pick('full duplex', FULL_DUPLEX));
       if (first.first === null || again.first !== first.first) continue;
       comparable += 1;
-      // One after another: a picker may spread a key that has many requests at once.
+      // One after another, each seen to its end: a picker may spread a key that has many requests at once.
       for (const [name, mode] of MODES) {
         const outcome = await context.play(pick(name, mode));
+        if (outcome.first !== first.first && !context.requests.namesModel && UNREAD.has(mode.request)) {
+          findings.unjudged(outcome.title, 'keys may be kept by model, and bodies name none: name one with --model');
+          continue;
+        }
         findings.expect(outcome.first === first.first, outcome.title, `pick ${first.first}`, outcome.summary);
       }
     }
