@@ -53,7 +53,7 @@ describe('settings of later versions', () => {
 
   it.each([
     { flags: '--pin-store memory --transport grpc-js --pin-claim-timeout-ms 50' },
-    { flags: '--prefill --decode --selector' },
+    { env: { SMG_PREFILL: '', SMG_DECODE: '', SMG_SELECTOR: '' } },
     { flags: '--enable-trace false --otlp-traces-endpoint collector:4317' },
     { env: { SMG_ENABLE_TRACE: 'false', SMG_SERVICE_DISCOVERY: '0' } },
     { file: 'pd_dispatch: service\ntenant_header: null\ndecode_workers: []' },

@@ -31,6 +31,12 @@ export function fromFlags(uses: readonly FlagUse[], problems: string[]): Map<Any
 
 function listed(key: AnyKey, uses: readonly FlagUse[], problems: string[]): Given | undefined {
   const words = uses.flatMap((use) => use.words);
+  const { some = false, allowed } = settingOf(key).type;
+  const empty = some ? uses.find((use) => use.words.length === 0) : undefined;
+  if (empty !== undefined) {
+    problems.push(`${empty.flag} needs a value: expected ${allowed}`);
+    return undefined;
+  }
   return judge(key, uses[0]?.flag ?? flagName(key), words, problems);
 }
 

@@ -10,6 +10,7 @@ describe('policies 7 --prefill URL [port|none]', () => {
     ['--prefill http://p:1', [P1]],
     ['--prefill http://p:1 9000', [{ ...P1, bootstrap_port: 9000 }]],
     ['--prefill http://p:1 none', [P1]],
+    ['--prefill http://p:1 None', [P1]],
     ['--prefill http://p:1 9000 --prefill http://p:2', [{ ...P1, bootstrap_port: 9000 }, P2]],
     ['--prefill http://p:1 http://p:2 9001', [P1, { ...P2, bootstrap_port: 9001 }]],
     [
@@ -26,6 +27,8 @@ describe('policies 7 --prefill URL [port|none]', () => {
     ['--prefill http://p:1 9000 9001', 'a bootstrap port follows a URL'],
     ['--prefill http://p:1 0', 'expected a worker URL, then its bootstrap port (1 to 65535) or none'],
     ['--prefill http://p:1 65536', 'expected a worker URL, then its bootstrap port (1 to 65535) or none'],
+    ['--prefill', '--prefill needs a value: expected a worker URL'],
+    ['--prefill http://p:1 --decode', '--decode needs a value: expected a worker URL'],
     ['--prefill nowhere', 'expected a worker URL, then its bootstrap port (1 to 65535) or none'],
   ])('%s is refused', (flags, problem) => {
     expect(problemsOf({ flags: `--pd-disaggregation ${flags}` }).join()).toContain(problem);

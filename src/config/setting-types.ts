@@ -126,11 +126,13 @@ interface ListOptions<T> {
   readonly whole?: (items: readonly T[]) => string | null;
   /** The word that stands for an empty list. */
   readonly none?: string;
+  /** A flag without any item is a mistake. */
+  readonly some?: boolean;
 }
 
 /** Any number of items of one type. */
 export function list<T>(item: SettingType<T>, options: ListOptions<T> = {}): SettingType<readonly T[]> {
-  const { commas = false, whole, none } = options;
+  const { commas = false, whole, none, some = false } = options;
   const items = z.array(item.schema).superRefine((value, context) => {
     const problem = whole?.(value) ?? null;
     if (problem !== null) context.addIssue({ code: 'custom', message: problem });
@@ -140,6 +142,7 @@ export function list<T>(item: SettingType<T>, options: ListOptions<T> = {}): Set
     allowed: item.allowed,
     placeholder: item.placeholder,
     arity: 'many',
+    some,
     fromWords: (words) => {
       const parts = commas ? words.flatMap((word) => word.split(',')) : words;
       if (none !== undefined && parts.length === 1 && parts[0] === none) return [];

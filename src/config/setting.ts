@@ -33,6 +33,8 @@ export interface SettingType<T> {
   readonly placeholder: string;
   /** Words a flag takes: exactly one, one or none (none: true), or any number. */
   readonly arity: 'one' | 'optional' | 'many';
+  /** True when a flag with an arity of `many` takes no less than one word. */
+  readonly some?: boolean;
   /** Words of the command line or of an environment variable as a value that `schema` can judge. */
   readonly fromWords: (words: readonly string[]) => unknown;
   /** Text of a value, as a flag would take it. */

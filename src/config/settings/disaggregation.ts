@@ -16,11 +16,11 @@ const prefillWord = text(
   (value) => (BOOTSTRAP.test(value) ? isBootstrapPort(value) : URL_START.test(value) && URL.canParse(value)),
   'url|port',
 );
-const BOOTSTRAP = /^(none|\d+)$/;
+const BOOTSTRAP = /^(none|\d+)$/i;
 const URL_START = /^[a-z+]+:\/\//;
 
 function isBootstrapPort(word: string): boolean {
-  return word === 'none' || (Number(word) >= 1 && Number(word) <= 65_535);
+  return word.toLowerCase() === 'none' || (Number(word) >= 1 && Number(word) <= 65_535);
 }
 
 /** Workers of which some only prefill and others only decode. */
@@ -28,6 +28,7 @@ export const DISAGGREGATION_SETTINGS = {
   pdDisaggregation: available({ type: bool(), default: false, help: 'separate prefill and decode workers', ...PD }),
   prefill: available({
     type: list(prefillWord, {
+      some: true,
       whole: (words) =>
         words.some((word, index) => !word.includes('://') && !(words[index - 1] ?? '').includes('://'))
           ? 'a bootstrap port follows a URL'
@@ -38,7 +39,10 @@ export const DISAGGREGATION_SETTINGS = {
     ...LIVE,
   }),
   decode: available({
-    type: list(text('a worker URL', (value) => value !== '', 'url')),
+    type: list(
+      text('a worker URL', (value) => value !== '', 'url'),
+      { some: true },
+    ),
     default: [],
     help: 'decode worker; once for each worker',
     ...LIVE,

@@ -24,9 +24,24 @@ export const DISCOVERY_SETTINGS = {
     help: 'port of pods without the annotation smg.ai/worker-ports',
     ...DISCOVERY,
   }),
-  selector: available({ type: list(pair()), default: [], help: 'labels of worker pods, all of them', ...DISCOVERY }),
-  prefillSelector: available({ type: list(pair()), default: [], help: 'labels of prefill pods', ...DISCOVERY }),
-  decodeSelector: available({ type: list(pair()), default: [], help: 'labels of decode pods', ...DISCOVERY }),
+  selector: available({
+    type: list(pair(), { some: true }),
+    default: [],
+    help: 'labels of worker pods, all of them',
+    ...DISCOVERY,
+  }),
+  prefillSelector: available({
+    type: list(pair(), { some: true }),
+    default: [],
+    help: 'labels of prefill pods',
+    ...DISCOVERY,
+  }),
+  decodeSelector: available({
+    type: list(pair(), { some: true }),
+    default: [],
+    help: 'labels of decode pods',
+    ...DISCOVERY,
+  }),
   modelIdFrom: available({
     type: optional(
       text(

@@ -25,6 +25,7 @@ export const OPERATION_SETTINGS = {
   }),
   controlPlaneApiKeys: available({
     type: list(apiKey(), {
+      some: true,
       whole: (keys) =>
         new Set(keys.map((key: ApiKey) => key.id)).size < keys.length ? 'two keys have the same id' : null,
     }),
