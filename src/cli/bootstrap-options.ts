@@ -56,7 +56,7 @@ export function bootstrapOptions(flags: EnvoyFlags, loaded: Loaded): BootstrapOp
     listen: ipAddress('--listen', flags.listen),
     pickers: pickers(flags.picker, settings),
     failClosed: failsClosed(flags.fail ?? (flags.mode === 'ext-proc-full-duplex' ? 'closed' : 'open')),
-    admin: flags.adminListen === null ? null : ipAddress('--admin-listen', flags.adminListen),
+    admin: adminAddress(flags),
     upstream: upstream(loaded),
     staticWorkers: flags.staticWorkers ? staticWorkers(loaded) : null,
     staticHealth: staticHealth(settings),
@@ -147,6 +147,13 @@ function authzBody(text: string, loaded: Loaded): boolean {
 function ipAddress(flag: string, text: string): TcpAddress {
   const address = parseTcpAddress(text);
   if (address === undefined || isDnsName(address)) return refuse(flag, text, 'IP:PORT, with IPv6 in brackets');
+  return address;
+}
+
+function adminAddress({ adminListen, listen }: EnvoyFlags): TcpAddress | null {
+  if (adminListen === null) return null;
+  const address = ipAddress('--admin-listen', adminListen);
+  if (adminListen === listen) return refuse('--admin-listen', adminListen, 'another address than --listen');
   return address;
 }
 

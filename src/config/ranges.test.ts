@@ -87,7 +87,11 @@ const ROWS: readonly (readonly [flag: string, good: readonly string[], bad: read
   ],
   ['--smg-compat', ['1.11', '1.13'], ['1.12', '1.1']],
   ['--fallbacks', ['0'], ['-1', '101']],
-  ['--destination-header', ['auto', 'off', 'x-dest'], ['x dest:', '']],
+  [
+    '--destination-header',
+    ['auto', 'off', 'x-dest'],
+    ['x dest:', '', 'Host', 'content-type', 'x-smg-routing-key', 'x-request-id'],
+  ],
   ['--envoy-body-limit', ['1'], ['0', '1073741825']],
   ['--pd-dispatch', ['service', 'header', 'mirror'], ['x']],
   ['--routed-worker-id', ['url', 'name', 'hash', 'off'], ['id']],

@@ -21,6 +21,22 @@ function isHeaderName(name: string): boolean {
   return TOKEN.test(name);
 }
 
+/** Headers that requests, Envoy or this service use for something else. */
+const IN_USE =
+  /^(host|content-.*|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|authorization|cookie|x-request-id|x-forwarded-.*|x-smg-.*|x-envoy-.*)$/i;
+
+/** Name of a header that this service may write, or `auto` or `off`. */
+export function ownHeader(): SettingType<string> {
+  const free = (name: string): boolean => isHeaderName(name) && !IN_USE.test(name);
+  return {
+    ...text('a header name that nothing else uses, auto or off', free, 'name|auto|off'),
+    schema: z
+      .string()
+      .refine(free)
+      .transform((name) => name.toLowerCase()),
+  };
+}
+
 /** Address or name to listen on. */
 export function host(): SettingType<string> {
   return text('a host name or an IP address', (value) => HOST.test(value), 'host');

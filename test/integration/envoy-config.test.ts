@@ -69,8 +69,17 @@ describe('envoy/ holds the output for its documented cases', () => {
 describe('interface 8: wrong flags', () => {
   it.each([
     [['--mode', 'EXT-PROC'], '--mode EXT-PROC: expected one of ext-proc'],
-    [['--mode', 'nope'], '--mode nope: expected one of ext-proc'],
-    [['--authz-body', 'yes'], '--authz-body yes: expected auto, on, off'],
+    [
+      ['--mode', 'nope'],
+      '--mode nope: expected one of ext-proc, ext-proc-full-duplex, ext-authz, istio, envoy-gateway, gateway-api',
+    ],
+    [['--authz-body', 'on'], '--authz-body: only with --mode ext-authz'],
+    [['--mode', 'istio', '--authz-body', 'on'], '--authz-body: only with --mode ext-authz'],
+    [['--namespace', 'llm'], '--namespace: only with --mode istio, envoy-gateway, gateway-api'],
+    [['--mode', 'ext-authz', '--gateway', 'a/b'], '--gateway: only with --mode istio, envoy-gateway, gateway-api'],
+    [['--mode', 'envoy-gateway', '--gateway-selector', 'a=b'], '--gateway-selector: only with --mode istio'],
+    [['--admin-listen', '127.0.0.1:8080'], '--admin-listen 127.0.0.1:8080: expected another address than --listen'],
+    [['--mode', 'ext-authz', '--authz-body', 'yes'], '--authz-body yes: expected auto, on, off'],
     [['--tls'], '--tls: not supported by this version'],
     [['--listen', '8080'], '--listen 8080: expected IP:PORT'],
     [['--listen', 'localhost:8080'], '--listen localhost:8080: expected IP:PORT'],

@@ -61,6 +61,16 @@ async function conformance(options: Options, shell: Shell): Promise<number> {
   const { CHECKS } = await import('../../conformance/catalogue.ts');
   const checks = chosen(CHECKS, options);
   if (options.list === true) {
+    if (options.json === true) {
+      shell.out(
+        `${JSON.stringify(
+          checks.map(({ id, title, source }) => ({ id, title, source })),
+          null,
+          2,
+        )}\n`,
+      );
+      return 0;
+    }
     const rows = checks.map(({ id, title, source }) => [id, title, source]);
     shell.out(renderTable(['ID', 'CHECK', 'SOURCE'], rows));
     return 0;
@@ -76,11 +86,11 @@ async function conformance(options: Options, shell: Shell): Promise<number> {
   const { overloadedTarget: overloaded, healthTarget: health } = options;
   const runOptions: RunOptions = {
     connect: opener(options.target, '--target'),
-    requests: { path: options.path, model: options.model ?? null, body: bodyOf(options.body) },
+    requests: { path: pathOf(options.path), model: options.model ?? null, body: bodyOf(options.body) },
     name: `conformance-${Date.now().toString(36)}`,
     knowledge: {
       endpoints: options.endpoints === undefined ? null : endpointsOf(options.endpoints),
-      stickyHeader: options.stickyHeader?.toLowerCase() ?? null,
+      stickyHeader: headerOf(options.stickyHeader),
       overloaded: overloaded === undefined ? null : opener(overloaded, '--overloaded-target'),
       // Kubernetes probes without TLS, so that a health service with a port of its own has none.
       health: health === undefined ? null : opener(health, '--health-target', null),
@@ -138,7 +148,8 @@ function connectionTo(
   tls: ConnectionOptions['tls'],
   options: Options,
 ): ConnectionOptions {
-  if (!/^(unix:.+|(?!https?:).+:\d{1,5})$/.test(address)) {
+  const port = Number(/^(?!https?:).+:(\d{1,5})$/.exec(address)?.[1]);
+  if (!/^unix:./.test(address) && !(port >= 1 && port <= 65_535)) {
     throw new AppError('invalid_usage', `${flag} ${address}: expected HOST:PORT or unix:PATH`);
   }
   return {
@@ -147,6 +158,17 @@ function connectionTo(
     tls,
     authority: options.authority ?? null,
   };
+}
+
+function pathOf(path: string): string {
+  if (/^\/[\x21-\x7e]*$/.test(path)) return path;
+  throw new AppError('invalid_usage', `--path ${path}: expected a path that starts with /`);
+}
+
+function headerOf(name: string | undefined): string | null {
+  if (name === undefined) return null;
+  if (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return name.toLowerCase();
+  throw new AppError('invalid_usage', `--sticky-header ${name}: expected a header name`);
 }
 
 function bodyOf(path: string | undefined): Buffer | null {

@@ -7,7 +7,7 @@ import { freePort, requireFree } from '../../demo/ports.ts';
 import { runEnvoy } from '../../demo/run-envoy.ts';
 import { renderBootstrap } from '../../envoy/bootstrap/render-bootstrap.ts';
 import { startService } from '../../service/start-service.ts';
-import { type Sim, startSim } from '../../sim/start-sim.ts';
+import { type Sim, type SimOptions, startSim } from '../../sim/start-sim.ts';
 import { AppError } from '../../util/app-error.ts';
 import { bootstrapOptions } from '../bootstrap-options.ts';
 import type { CliCommand, Shell } from '../command.ts';
@@ -70,12 +70,13 @@ async function start(options: Options, given: Loaded, shell: Shell, closers: (()
   };
   const { listen } = bootstrapOptions({ ...flags, adminListen: null }, withSettings(given, { grpcPort: 1 }));
   const { settings } = given;
+  const simulated = simulatedWorkers(options, given);
   await requireFree(listen.host, listen.port, '--listen');
   if (settings.grpcSocket === null) await requireFree(settings.grpcHost, settings.grpcPort, '--grpc-port');
   await requireFree(settings.adminHost, settings.adminPort, '--admin-port');
   const runtime = await ensureEnvoy((line) => shell.err(`${line}\n`));
 
-  const sim = await simulate(options, given);
+  const sim = await startSim(simulated);
   closers.push(() => sim.close());
   const loaded = withSim(given, sim);
   const service = await startService(loaded, { version: version() });
@@ -125,16 +126,18 @@ function named({ pdDisaggregation }: Settings, { workers }: Sim): readonly { nam
   return workers.map(({ name, url }, at) => ({ name: `${name}${legOf(at)}`, url }));
 }
 
-function simulate(options: Options, { settings, workers }: Loaded): Promise<Sim> {
+function simulatedWorkers(options: Options, { settings, workers }: Loaded): SimOptions {
   const { pdDisaggregation, workerUrls, prefill, decode } = settings;
   const given = workerUrls.length + prefill.length + decode.length + workers.length > 0;
   const text = options.workers ?? (given ? '0' : pdDisaggregation ? '2' : '3');
   if (!/^\d{1,3}$/.test(text)) {
     throw new AppError('invalid_configuration', `--workers ${text}: expected a whole number from 0 to 999`);
   }
-  if (!pdDisaggregation) return startSim({ count: Number(text) });
   if (options.engine !== 'vllm' && options.engine !== 'sglang') {
     throw new AppError('invalid_configuration', `--engine ${options.engine}: expected vllm or sglang`);
   }
-  return startSim({ count: 2 * Number(text), engine: options.engine });
+  if (!pdDisaggregation && options.engine !== 'vllm') {
+    throw new AppError('invalid_configuration', `--engine ${options.engine}: only with --pd-disaggregation`);
+  }
+  return pdDisaggregation ? { count: 2 * Number(text), engine: options.engine } : { count: Number(text) };
 }

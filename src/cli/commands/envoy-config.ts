@@ -65,9 +65,7 @@ export const envoyConfigCommand: CliCommand = {
         run(async (shell) => {
           const loaded = settingsOf(command, shell.env);
           const options: Options = command.opts();
-          if (options.tls === true) {
-            throw new AppError('invalid_configuration', '--tls: not supported by this version');
-          }
+          if (options.tls === true) refuse('--tls: not supported by this version');
           const flags: EnvoyFlags = {
             ...options,
             picker: options.picker ?? [],
@@ -83,6 +81,8 @@ export const envoyConfigCommand: CliCommand = {
 };
 
 function render(flags: EnvoyFlags, loaded: Loaded, options: Options, command: Command): string {
+  if (!MODES.includes(flags.mode)) refuse(`--mode ${flags.mode}: expected one of ${MODES.join(', ')}`);
+  refuseOfOtherModes(flags.mode, command);
   const mode = GATEWAY_MODES.find((one) => one === flags.mode);
   if (mode === undefined) return renderBootstrap(bootstrapOptions(flags, loaded));
   refuseOfBootstrap(mode, command);
@@ -90,6 +90,22 @@ function render(flags: EnvoyFlags, loaded: Loaded, options: Options, command: Co
   return renderGateway(
     gatewayOptions(mode, { ...options, gateway: options.gateway ?? null }, loaded, envoy, readConfigText),
   );
+}
+
+/** Options of some modes only. One that says nothing in this mode was meant for another. */
+function refuseOfOtherModes(mode: string, command: Command): void {
+  for (const [key, flag, modes] of [
+    ['authzBody', '--authz-body', ['ext-authz']],
+    ['gatewaySelector', '--gateway-selector', ['istio']],
+    ['namespace', '--namespace', GATEWAY_MODES],
+    ['image', '--image', GATEWAY_MODES],
+    ['gateway', '--gateway', GATEWAY_MODES],
+    ['workerService', '--worker-service', GATEWAY_MODES],
+  ] as const) {
+    if (isGiven(command, key) && !modes.some((one) => one === mode)) {
+      refuse(`${flag}: only with --mode ${modes.join(', ')}`);
+    }
+  }
 }
 
 /** A gateway has listeners, clusters and an admin interface of its own. */
@@ -100,11 +116,14 @@ function refuseOfBootstrap(mode: GatewayMode, command: Command): void {
     ['adminListen', '--admin-listen'],
     ['staticWorkers', '--static-workers'],
   ] as const) {
-    if (command.getOptionValueSource(key) === 'cli') {
-      throw new AppError(
-        'invalid_configuration',
-        `${flag}: not with --mode ${mode}, where the gateway decides about it`,
-      );
-    }
+    if (isGiven(command, key)) refuse(`${flag}: not with --mode ${mode}, where the gateway decides about it`);
   }
+}
+
+function isGiven(command: Command, key: string): boolean {
+  return command.getOptionValueSource(key) === 'cli';
+}
+
+function refuse(message: string): never {
+  throw new AppError('invalid_configuration', message);
 }

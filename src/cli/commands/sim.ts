@@ -66,6 +66,9 @@ async function start(options: Options): Promise<Running> {
   if (!SCHEMES.has(scheme)) {
     throw new AppError('invalid_configuration', `--scheme ${scheme}: expected http, https or grpc`);
   }
+  if (spread === 'ports' && port > 0 && port + count - 1 > 65_535) {
+    throw new AppError('invalid_configuration', `--port ${port}: expected room for ${count} ports below 65536`);
+  }
   const where = { count, first, host, port, spread } as const;
   const certificate = scheme === 'https' ? { certificate: await newCertificate(options, where) } : {};
   try {

@@ -1,6 +1,6 @@
 import { available, later } from '../setting.ts';
 import { bool, choice, int, list, optional, real, U32 } from '../setting-types.ts';
-import { headerName } from '../text-types.ts';
+import { headerName, ownHeader } from '../text-types.ts';
 
 const ENVOY = { group: 'Retries and Envoy', reload: 'envoy' } as const;
 const REQUESTS = { group: 'Requests', reload: 'live' } as const;
@@ -71,7 +71,7 @@ export const REQUEST_SETTINGS = {
     reload: 'restart',
   }),
   destinationHeader: available({
-    type: { ...headerName(), allowed: 'a header name, auto or off', placeholder: 'name|auto|off' },
+    type: ownHeader(),
     default: 'auto',
     help: 'header that repeats the destination; auto: where a gateway reads headers',
     group: 'Retries and Envoy',
