@@ -10,7 +10,7 @@ const AUTHZ_HEALTH_SERVICE = 'envoy.service.auth.v3.Authorization';
 
 /** The cluster of all replicas and, where there are several, one of each for its access log. */
 export function pickerClusters({ pickers, mode }: BootstrapOptions): readonly Config[] {
-  const all = cluster(PICKER_CLUSTER, pickers, {
+  const all = cluster(PICKER_CLUSTER, pickers, mode, {
     '# health_checks': 'a replica that drains or hangs is left out within a second, as long as another one is there',
     health_checks: [
       {
@@ -24,22 +24,26 @@ export function pickerClusters({ pickers, mode }: BootstrapOptions): readonly Co
     ],
   });
   if (pickers.length === 1) return [all];
-  return [all, ...pickers.map((one, index) => cluster(loggerCluster(index, pickers.length), [one], {}))];
+  return [all, ...pickers.map((one, index) => cluster(loggerCluster(index, pickers.length), [one], mode, {}))];
 }
 
-/** `typed_extension_protocol_options` of a cluster of the service: HTTP/2 that notices a dead host. */
-export function pickerProtocol(): Config {
+/**
+ * `typed_extension_protocol_options` of a cluster of the service: HTTP/2 that notices a dead host. In full duplex it is all
+ * that notices one, since no message has a time limit there (envoy 4.6).
+ */
+export function pickerProtocol(mode: BootstrapOptions['mode']): Config {
+  const interval = mode === 'ext-proc-full-duplex' ? '2s' : '10s';
   return httpProtocolOptions({
     explicit_http_config: {
       http2_protocol_options: {
         max_concurrent_streams: 10_000,
-        connection_keepalive: { interval: '10s', timeout: '3s' },
+        connection_keepalive: { interval, timeout: '3s' },
       },
     },
   });
 }
 
-function cluster(name: string, addresses: readonly Address[], more: Config): Config {
+function cluster(name: string, addresses: readonly Address[], mode: BootstrapOptions['mode'], more: Config): Config {
   const dns = addresses.some(isDnsName);
   return {
     name,
@@ -52,7 +56,7 @@ function cluster(name: string, addresses: readonly Address[], more: Config): Con
         { max_connections: 1_000_000, max_pending_requests: 1_000_000, max_requests: 1_000_000, max_retries: 1000 },
       ],
     },
-    typed_extension_protocol_options: pickerProtocol(),
+    typed_extension_protocol_options: pickerProtocol(mode),
     ...more,
     load_assignment: {
       cluster_name: name,

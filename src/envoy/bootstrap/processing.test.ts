@@ -48,3 +48,21 @@ describe('mode ext-proc-full-duplex', () => {
     }
   });
 });
+
+it('endpoint-picker-protocol 2: forwards the subset in mode ext-proc, too', () => {
+  expect(rendered({ mode: 'ext-proc' }).extProc.metadata_options).toEqual({
+    forwarding_namespaces: { untyped: ['envoy.lb.subset_hint'] },
+    receiving_namespaces: { untyped: ['envoy.lb', 'picker'] },
+  });
+});
+
+it('envoy 4.6: a service that hangs is noticed by its connection in full duplex, where no message has a time limit', () => {
+  const keepalive = (mode: 'ext-proc' | 'ext-proc-full-duplex') => {
+    const options = rendered({ mode }).clusters.get('picker').typed_extension_protocol_options;
+    const http = options['envoy.extensions.upstreams.http.v3.HttpProtocolOptions'].explicit_http_config;
+    return http.http2_protocol_options.connection_keepalive;
+  };
+
+  expect(keepalive('ext-proc-full-duplex')).toEqual({ interval: '2s', timeout: '3s' });
+  expect(keepalive('ext-proc')).toEqual({ interval: '10s', timeout: '3s' });
+});

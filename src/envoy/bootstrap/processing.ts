@@ -37,8 +37,14 @@ function headersFirst(): Config {
     ].join('\n'),
     allow_mode_override: true,
     allowed_override_modes: [{ ...HEADERS_ONLY, request_body_mode: 'BUFFERED_PARTIAL' }],
-    '# metadata_options': 'Envoy drops metadata of namespaces that are not listed',
-    metadata_options: { receiving_namespaces: { untyped: [DESTINATION_NAMESPACE, PICKER_NAMESPACE] } },
+    '# metadata_options': [
+      'Envoy drops metadata of namespaces that are not listed. Forwarded: which workers a request may use, where a filter',
+      'before this one says so.',
+    ].join('\n'),
+    metadata_options: {
+      forwarding_namespaces: { untyped: [SUBSET_NAMESPACE] },
+      receiving_namespaces: { untyped: [DESTINATION_NAMESPACE, PICKER_NAMESPACE] },
+    },
   };
 }
 

@@ -238,7 +238,7 @@ function pickerPatch(options: GatewayOptions): Config {
     match: { context: 'GATEWAY', cluster: { name: pickerCluster(options) } },
     patch: {
       operation: 'MERGE',
-      value: { connect_timeout: '0.25s', typed_extension_protocol_options: pickerProtocol() },
+      value: { connect_timeout: '0.25s', typed_extension_protocol_options: pickerProtocol('ext-proc') },
     },
   };
 }
