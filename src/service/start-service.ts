@@ -289,7 +289,8 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
       async drain() {
         draining = true;
         health.setServing(false);
-        if (transport.openCalls > 0) await new Promise((resolve) => setTimeout(resolve, NOTICE_MS));
+        // An Envoy that only checks health, or asks by unary calls, has none open.
+        if (transport.openConnections > 0) await new Promise((resolve) => setTimeout(resolve, NOTICE_MS));
         const idle = transport.drain();
         extProc.drain();
         endpoints.close();

@@ -46,6 +46,10 @@ class GrpcJsTransport implements Transport {
     return this.#openCalls;
   }
 
+  get openConnections(): number {
+    return this.#listeners.reduce((sum, { connections }) => sum + connections, 0);
+  }
+
   async listen(address: ListenAddress): Promise<string> {
     if (this.#draining !== null) throw new Error('the transport is closing');
     const listener = await openListener(address, (socket) => this.#injector.injectConnection(socket));

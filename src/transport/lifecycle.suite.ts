@@ -100,6 +100,17 @@ export function lifecycleSuite(name: string, factory: TransportFactory): void {
         expect(transport.openCalls).toBe(0);
       });
 
+      it('counts a connection that has no call open, and not one that is closed', async () => {
+        const { transport, address } = await setUp();
+        expect(transport.openConnections).toBe(0);
+        const client = stock(address);
+        await client.unary(ECHO, Buffer.from('x'));
+
+        expect([transport.openConnections, transport.openCalls]).toEqual([1, 0]);
+        client.close();
+        await until(() => transport.openConnections === 0);
+      });
+
       it('drains at once when nothing is open', async () => {
         const { transport } = await setUp();
 

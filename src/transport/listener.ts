@@ -7,6 +7,8 @@ import type { ListenAddress } from './transport.ts';
 export interface Listener {
   /** The address as clients name it: `host:port` or `unix:path`. */
   readonly name: string;
+  /** Connections that are open now. */
+  readonly connections: number;
   /** Accepts no more connections; those that are open stay. */
   stop(): void;
   /** Stops, drops every connection and resolves when all of them are gone. */
@@ -44,6 +46,9 @@ export async function openListener(address: ListenAddress, onConnection: (socket
 
   return {
     name: nameOf(server, address),
+    get connections() {
+      return sockets.size;
+    },
     stop: () => void stop(),
     close: () => {
       const done = stop();

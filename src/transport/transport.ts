@@ -62,6 +62,8 @@ export interface Transport {
   listen(address: ListenAddress): Promise<string>;
   /** Calls that are open now. */
   readonly openCalls: number;
+  /** Connections that are open now, with calls or without. */
+  readonly openConnections: number;
   /** Stops accepting and resolves when every open call is over. */
   drain(): Promise<void>;
   /** Ends everything at once. */
