@@ -1,6 +1,7 @@
 /** Changes of single members of a whole body; every other byte stays as it is. */
 import type { JsonScan, MemberNames } from './json-scanner.ts';
-import { CLOSE_BRACE, JsonWalker, OPEN_BRACE, QUOTE } from './json-walker.ts';
+import { CLOSE_BRACE, JsonWalker } from './json-walker.ts';
+import { eachMember, insideOf } from './whole-members.ts';
 
 /** What a member of the top level shall be. */
 export interface MemberValue {
@@ -33,40 +34,21 @@ export function setMembers(scan: JsonScan, names: MemberNames, values: readonly 
     const start = scan.starts[member] ?? -1;
     if (start < 0) added.push(`${JSON.stringify(names.names[member])}:${json}`);
     else if ((scan.repeats[member] ?? -1) < 0) edits.push({ from: start, to: scan.ends[member] ?? start, text: json });
-    else replaceEach(bytes, names, member, json, edits);
+    else {
+      eachMember(bytes, (name, nameEnd, from, to) => {
+        if (names.find(bytes, name, nameEnd) === member) edits.push({ from, to, text: json });
+      });
+    }
   }
   edits.sort((a, b) => a.from - b.from);
   if (added.length > 0) edits.unshift(insertion(bytes, added));
   return apply(bytes, edits);
 }
 
-/** Every appearance of a member, which the scan does not tell. */
-function replaceEach(bytes: Buffer, names: MemberNames, member: number, json: string, edits: Edit[]): void {
-  const walker = new JsonWalker(bytes, insideOf(bytes));
-  while (walker.next() === QUOTE) {
-    const name = walker.at;
-    walker.skipString();
-    const nameEnd = walker.at;
-    walker.next();
-    walker.at++;
-    walker.next();
-    const from = walker.at;
-    walker.skipValue();
-    if (names.find(bytes, name, nameEnd) === member) edits.push({ from, to: walker.at, text: json });
-    walker.next();
-    walker.at++;
-  }
-}
-
 function insertion(bytes: Buffer, added: readonly string[]): Edit {
   const inside = insideOf(bytes);
   const isEmpty = new JsonWalker(bytes, inside).next() === CLOSE_BRACE;
   return { from: inside, to: inside, text: added.join(',') + (isEmpty ? '' : ',') };
-}
-
-/** Behind the opening brace, before which nothing but white space and a byte order mark can stand. */
-function insideOf(bytes: Buffer): number {
-  return bytes.indexOf(OPEN_BRACE) + 1;
 }
 
 /** @param edits in order, not overlapping */
