@@ -1,23 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { makeWorker } from '../../test/support/fleet.ts';
-import { headOf } from '../../test/support/head.ts';
+import { prefillOrder } from '../../test/support/prefill-order.ts';
 import type { PrefillOrder } from '../picker/prefill-dispatch.ts';
-import { BODY_MEMBERS } from '../request/body-members.ts';
-import { scanObject } from '../request/json-scanner.ts';
 import { HeaderDispatch } from './header-dispatch.ts';
-
-const order = (parts: Partial<PrefillOrder>): PrefillOrder => ({
-  head: headOf(),
-  endpoint: 'chat',
-  body: scanObject(Buffer.from('{"model":"alias"}'), BODY_MEMBERS),
-  mostBodyBytes: 1000,
-  model: null,
-  modelLabel: 'm',
-  requestId: '',
-  prefill: makeWorker('http://p'),
-  decode: makeWorker('http://d'),
-  ...parts,
-});
 
 describe('decisions 27 dispatch by a sidecar', () => {
   it.each<[string, Partial<PrefillOrder>, string | null]>([
@@ -28,7 +13,7 @@ describe('decisions 27 dispatch by a sidecar', () => {
     ['unless it would grow too large', { model: 'canonical', mostBodyBytes: 20 }, null],
     ['unless it was not read whole', { model: 'canonical', body: null }, null],
   ])('%s', (_, parts, body) => {
-    const handoff = new HeaderDispatch().start(order(parts));
+    const handoff = new HeaderDispatch().start(prefillOrder(parts));
     expect(handoff).toMatchObject({ kind: 'handoff', leftTo: 'sidecar' });
     expect(handoff.body?.toString() ?? null).toBe(body);
   });

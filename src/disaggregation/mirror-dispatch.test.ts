@@ -1,9 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { makeWorker } from '../../test/support/fleet.ts';
-import { headOf } from '../../test/support/head.ts';
+import { prefillOrder } from '../../test/support/prefill-order.ts';
 import type { PrefillOrder } from '../picker/prefill-dispatch.ts';
-import { BODY_MEMBERS } from '../request/body-members.ts';
-import { scanObject } from '../request/json-scanner.ts';
 import { MirrorDispatch } from './mirror-dispatch.ts';
 
 const WORKER = {
@@ -29,25 +27,12 @@ beforeEach(() => {
   });
 });
 
-const order = (parts: Partial<PrefillOrder>): PrefillOrder => ({
-  head: headOf(),
-  endpoint: 'chat',
-  body: scanObject(Buffer.from('{"model":"alias"}'), BODY_MEMBERS),
-  mostBodyBytes: 1000,
-  model: null,
-  modelLabel: 'm',
-  requestId: '',
-  prefill: makeWorker('http://p'),
-  decode: makeWorker('http://d'),
-  ...parts,
-});
-
 describe('decisions 27 dispatch by mirroring', () => {
   it.each<[string, Partial<PrefillOrder>, string]>([
     ['names the room in the one body of both legs', {}, '"model":"alias"}'],
     ['with the canonical model', { model: 'canonical' }, '"model":"canonical"}'],
   ])('%s', (_, parts, end) => {
-    const handoff = dispatch.start(order(parts));
+    const handoff = dispatch.start(prefillOrder(parts));
     expect(handoff).toMatchObject({ kind: 'handoff', leftTo: 'envoy' });
     const front = '{"bootstrap_host":"fd00::1","bootstrap_port":9001,"bootstrap_room":0,';
     expect(handoff.kind === 'handoff' && handoff.body?.toString()).toBe(front + end);
@@ -58,7 +43,7 @@ describe('decisions 27 dispatch by mirroring', () => {
     ['cannot be replaced', { mostBodyBytes: 0 }, 501, 'endpoint_not_supported'],
     ['grows over the limit', { mostBodyBytes: 40 }, 413, 'request_body_too_large'],
   ])('a body that %s cannot name a room', (_, parts, status, code) => {
-    expect(dispatch.start(order(parts))).toMatchObject({ kind: 'failed', status, code });
+    expect(dispatch.start(prefillOrder(parts))).toMatchObject({ kind: 'failed', status, code });
     expect(noBootstrap).toBe(1);
   });
 
@@ -66,6 +51,6 @@ describe('decisions 27 dispatch by mirroring', () => {
     ['that has left', makeWorker('http://gone')],
     ['whose name does not resolve', makeWorker('http://p', { address: '' })],
   ])('a prefill worker %s fails the request', (_, prefill) => {
-    expect(dispatch.start(order({ prefill }))).toMatchObject({ kind: 'failed', status: 502 });
+    expect(dispatch.start(prefillOrder({ prefill }))).toMatchObject({ kind: 'failed', status: 502 });
   });
 });

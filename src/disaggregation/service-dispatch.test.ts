@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeWorker } from '../../test/support/fleet.ts';
 import { headOf } from '../../test/support/head.ts';
+import { prefillOrder } from '../../test/support/prefill-order.ts';
 import { json, type StubAnswer, StubWorker } from '../../test/support/stub-worker.ts';
 import { until } from '../../test/support/until.ts';
 import type { Handoff, PrefillFailure, PrefillOrder, PrefillRun } from '../picker/prefill-dispatch.ts';
@@ -83,18 +83,13 @@ function answer(how: StubAnswer): void {
 }
 
 function order(body: object | null = { messages: [] }, parts: Partial<PrefillOrder> = {}): PrefillOrder {
-  return {
+  return prefillOrder({
     head: headOf({ path: PATH, headers: [['x-smg-routing-key', 'k']] }),
-    endpoint: 'chat',
     body: body === null ? null : scanObject(Buffer.from(JSON.stringify(body)), BODY_MEMBERS),
     mostBodyBytes: Number.POSITIVE_INFINITY,
-    model: null,
-    modelLabel: 'm',
     requestId: 'r-1',
-    prefill: makeWorker('http://p'),
-    decode: makeWorker('http://d'),
     ...parts,
-  };
+  });
 }
 
 function running(started: Handoff | PrefillFailure | PrefillRun): PrefillRun {
