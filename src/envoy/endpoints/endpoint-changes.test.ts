@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { A, B, C, EndpointBench, turn } from '../../../test/support/endpoint-bench.ts';
 import { makeWorker } from '../../../test/support/fleet.ts';
 
@@ -9,7 +9,7 @@ beforeEach(() => {
 });
 afterEach(() => bench.service.close());
 
-describe('envoy 8.3 an empty list is pushed only as the truth', () => {
+describe('envoy 8.3 a list is pushed only as the truth', () => {
   it('not before the sources were read, then at once', async () => {
     bench.source.settled = false;
     bench.source.set();
@@ -25,11 +25,17 @@ describe('envoy 8.3 an empty list is pushed only as the truth', () => {
     expect(bench.service.version).toBe(1);
   });
 
-  it('workers known before that are pushed', () => {
+  it('nor the workers known before that, without those of a source that is away', async () => {
     bench.source.settled = false;
     bench.serve();
+    const envoy = bench.connect();
+    envoy.subscribe();
+    await turn();
+    expect(envoy.responses).toHaveLength(0);
 
-    expect(bench.shown()).toHaveLength(2);
+    bench.source.settle();
+    await turn();
+    expect(envoy.ack()).toHaveLength(2);
   });
 
   it('not while no name of the first workers resolves', async () => {
@@ -47,6 +53,47 @@ describe('envoy 8.3 an empty list is pushed only as the truth', () => {
     await bench.change();
 
     expect(envoy.ack()).toEqual([]);
+  });
+});
+
+describe('decisions 24 the first list waits for the first look at its workers', () => {
+  const pending = { status: 'pending', placeable: false, keepsPins: false } as const;
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  function unseen(): ReturnType<EndpointBench['connect']> {
+    bench.source.set({ ...A, ...pending }, { ...B, ...pending });
+    bench.serve();
+    const envoy = bench.connect();
+    envoy.subscribe();
+    return envoy;
+  }
+
+  it('so that an Envoy is not told that all of them are unhealthy', async () => {
+    const envoy = unseen();
+    await bench.change(A, { ...B, ...pending });
+    expect(envoy.responses).toHaveLength(0);
+
+    await bench.change(A, { ...B, status: 'not_ready', placeable: false, keepsPins: false });
+    expect(envoy.ack().map(({ health }) => health)).toEqual(['HEALTHY', 'UNHEALTHY']);
+    expect(bench.service.version).toBe(1);
+  });
+
+  it('but not for ever', async () => {
+    const envoy = unseen();
+    await turn();
+    vi.advanceTimersByTime(999);
+    expect(envoy.responses).toHaveLength(0);
+    vi.advanceTimersByTime(1);
+    expect(envoy.ack()).toHaveLength(2);
+  });
+
+  it('and only the first one does', async () => {
+    const envoy = bench.connect();
+    envoy.subscribe();
+    envoy.ack();
+    await bench.change(A, B, { ...C, ...pending });
+    expect(envoy.ack()).toHaveLength(3);
   });
 });
 

@@ -13,6 +13,11 @@ export interface EndpointServiceOptions {
   readonly onNack: (nack: Nack) => void;
 }
 
+/**
+ * Longest wait of the first version for verdicts on the workers. An Envoy from before a restart would be told that all of
+ * them are unhealthy (decisions 24).
+ */
+const FIRST_LOOK_MS = 1000;
 /** Shortest pause between two versions that differ only in who is degraded: workers may waver, all of them at once. */
 const STRAIN_PAUSE_MS = 1000;
 
@@ -40,6 +45,8 @@ export class EndpointService {
   #scheduled: NodeJS.Immediate | null = null;
   #delayed: NodeJS.Timeout | null = null;
   #strainToldAt = Number.NEGATIVE_INFINITY;
+  #firstLook: NodeJS.Timeout | null = null;
+  #firstLookOver = false;
   #acks = 0;
   #nacks = 0;
   #otherRequests = 0;
@@ -110,6 +117,7 @@ export class EndpointService {
     this.#unsubscribe();
     if (this.#scheduled !== null) clearImmediate(this.#scheduled);
     if (this.#delayed !== null) clearTimeout(this.#delayed);
+    if (this.#firstLook !== null) clearTimeout(this.#firstLook);
     for (const client of this.#clients) client.end();
   }
 
@@ -153,8 +161,9 @@ export class EndpointService {
 
   #publish(): void {
     const endpoints = endpointsOf(this.#options.source.current, this.#options.stampKind);
-    if (endpoints.size === 0 && !this.#mayBeEmpty()) return;
-    if (this.#current !== null) {
+    if (this.#current === null) {
+      if (!this.#mayBegin(endpoints.size)) return;
+    } else {
       const difference = differenceOf(this.#current.endpoints, endpoints);
       if (difference === 'none' || (difference === 'strain' && this.#delay())) return;
     }
@@ -178,11 +187,18 @@ export class EndpointService {
   }
 
   /**
-   * An empty list takes every worker from an Envoy that still serves, so it must be the truth (envoy 8.3): all sources
-   * were read, and, as the first thing told after a start, not merely names that do not resolve yet.
+   * The first list takes from an Envoy that still serves whatever is not in it, so it must be the truth (envoy 8.3,
+   * decisions 24): all sources were read, their names resolve, and each worker had its first look, for which it waits a
+   * while. It then comes by itself.
    */
-  #mayBeEmpty(): boolean {
+  #mayBegin(endpoints: number): boolean {
     const { settled, current } = this.#options.source;
-    return settled && (this.#current !== null || current.workers.length === 0);
+    if (!settled || (endpoints === 0 && current.workers.length > 0)) return false;
+    if (this.#firstLookOver || !current.workers.some(({ status }) => status === 'pending')) return true;
+    this.#firstLook ??= setTimeout(() => {
+      this.#firstLookOver = true;
+      this.#publish();
+    }, FIRST_LOOK_MS);
+    return false;
   }
 }
