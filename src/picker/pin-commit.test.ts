@@ -48,6 +48,10 @@ class SlowStore implements PinStore {
   sweep(now: number, maxIdleMs: number): number {
     return this.local.sweep(now, maxIdleMs);
   }
+  readonly away = false;
+  fetch(key: string): Pin | undefined {
+    return this.local.peek(key);
+  }
   list(limit: number, cursor: string | null, now: number) {
     return this.local.list(limit, cursor, now);
   }

@@ -17,6 +17,7 @@ const SWEEP_BATCH = 2_000;
 const FIRST_CAPACITY = 1024;
 
 export class MemoryPinStore implements PinStore {
+  readonly away = false;
   readonly #maxPins: number;
   readonly #slots = new KeyIndex();
   readonly #order = new UseOrder();
@@ -83,6 +84,10 @@ export class MemoryPinStore implements PinStore {
     return true;
   }
 
+  fetch(key: string): Pin | undefined {
+    return this.peek(key);
+  }
+
   sweep(now: number, maxIdleMs: number): number {
     if (maxIdleMs <= 0) return 0;
     let removed = 0;
@@ -110,6 +115,7 @@ export class MemoryPinStore implements PinStore {
         candidates: list.ids,
         version: this.#versionAt[slot] ?? 0,
         idleMs: now - (this.#usedAt[slot] ?? 0),
+        shared: false,
       });
     }
     return { pins, cursor: null };

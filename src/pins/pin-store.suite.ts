@@ -75,6 +75,16 @@ export function pinStoreSuite(name: string, create: (maxPins: number) => PinStor
       expect(store.size).toBe(0);
     });
 
+    it('fetches what holds, without a use', async () => {
+      const store = await create(10);
+      const pin = await store.put('k', ['a'], 0, 0);
+
+      expect(await store.fetch('k')).toEqual(pin);
+      expect(await store.fetch('other')).toBeUndefined();
+      expect(store.away).toBe(false);
+      expect(store.sweep(1000, 1000)).toBe(1);
+    });
+
     it('forgets a deleted key', async () => {
       const store = await create(10);
       await store.put('k', ['a'], 0, 1);
@@ -205,7 +215,9 @@ export function pinStoreSuite(name: string, create: (maxPins: number) => PinStor
         const store = await create(10);
         const { version } = await store.put('k', ['a', 'b'], 0, 40);
 
-        expect(await listAll(store, 5)).toEqual([{ key: 'k', candidates: ['a', 'b'], version, idleMs: 60 }]);
+        expect(await listAll(store, 5)).toEqual([
+          { key: 'k', candidates: ['a', 'b'], version, idleMs: 60, shared: expect.any(Boolean) },
+        ]);
       });
 
       it.each([1, 2, 3, 7, 8, 100])('shows each of 7 pins once in pages of %i', async (limit) => {

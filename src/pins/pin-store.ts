@@ -11,6 +11,8 @@ export interface PinEntry extends Pin {
   readonly key: string;
   /** Milliseconds since its last use. */
   readonly idleMs: number;
+  /** True when all replicas hold it so, as far as this one knows. */
+  readonly shared: boolean;
 }
 
 export interface PinPage {
@@ -38,8 +40,10 @@ export interface PinStore {
   put(key: string, candidates: readonly string[], expectedVersion: number, now: number): Pin | Promise<Pin>;
   /** Counts as a use without a look-up: the end of a request (sticky-sessions P19). */
   touch(key: string, now: number): void;
-  /** Forgets a key; false when it was not there. */
+  /** Forgets a key, at all replicas; false when it was not there. */
   delete(key: string): boolean | Promise<boolean>;
+  /** The pin of a key that holds for all replicas, without touching its last use. Rejects while a shared store is away. */
+  fetch(key: string): Pin | undefined | Promise<Pin | undefined>;
   /**
    * Removes pins idle for at least `maxIdleMs` (0: none), the longest idle first, and answers how many. One call removes
    * at most a bounded batch, so that no request waits long for it: call again until it answers 0.
@@ -47,7 +51,9 @@ export interface PinStore {
   sweep(now: number, maxIdleMs: number): number;
   /** A page of at most `limit` (≥ 1) pins. A pin that stays through a whole listing appears in it exactly once. */
   list(limit: number, cursor: string | null, now: number): PinPage;
-  /** Pins stored. */
+  /** True while a shared store cannot be asked: what is written now holds for this replica alone. */
+  readonly away: boolean;
+  /** Pins stored in this process. */
   readonly size: number;
   /** Pins that left because the store was full, since start. */
   readonly evicted: number;
