@@ -129,7 +129,7 @@ describe('MemoryPinStore against a plain model', () => {
           const rows = store.list(100, null, now).pins.toSorted((x, y) => x.key.localeCompare(y.key));
           expect(rows).toEqual(
             model.entries
-              .map((entry) => ({ ...shown(entry), key: entry.key, idleMs: now - entry.used }))
+              .map((entry) => ({ ...shown(entry), key: entry.key, idleMs: now - entry.used, shared: false }))
               .toSorted((x, y) => x.key.localeCompare(y.key)),
           );
         },

@@ -11,10 +11,13 @@ const FIRST_CAPACITY = 1024;
 export class UseOrder {
   #next = new Int32Array(FIRST_CAPACITY);
   #previous = new Int32Array(FIRST_CAPACITY);
-  #newest = NONE;
   #free = NONE;
   #used = 0;
+  /** Where a walk goes on. A slot that is used or dropped meanwhile hands it to the next older one. */
+  #walk = NONE;
 
+  /** The slot used last, -1 when there is none. */
+  newest = NONE;
   /** The slot not used for the longest time, -1 when there is none. */
   oldest = NONE;
 
@@ -38,7 +41,7 @@ export class UseOrder {
 
   /** Makes a slot in use the newest. */
   use(slot: number): void {
-    if (slot === this.#newest) return;
+    if (slot === this.newest) return;
     this.#unlink(slot);
     this.#link(slot);
   }
@@ -50,18 +53,36 @@ export class UseOrder {
     this.#free = slot;
   }
 
+  /** The slot used before this one, -1 after the oldest. */
+  older(slot: number): number {
+    return this.#next[slot] ?? NONE;
+  }
+
+  /** Begins a walk from the newest to the oldest, in place of one that runs. */
+  beginWalk(): void {
+    this.#walk = this.newest;
+  }
+
+  /** The next slot of the walk, -1 at its end. A slot that is used while the walk runs may be left out. */
+  walk(): number {
+    const slot = this.#walk;
+    if (slot !== NONE) this.#walk = this.older(slot);
+    return slot;
+  }
+
   #link(slot: number): void {
     this.#previous[slot] = NONE;
-    this.#next[slot] = this.#newest;
-    if (this.#newest === NONE) this.oldest = slot;
-    else this.#previous[this.#newest] = slot;
-    this.#newest = slot;
+    this.#next[slot] = this.newest;
+    if (this.newest === NONE) this.oldest = slot;
+    else this.#previous[this.newest] = slot;
+    this.newest = slot;
   }
 
   #unlink(slot: number): void {
     const before = this.#previous[slot] ?? NONE;
     const after = this.#next[slot] ?? NONE;
-    if (before === NONE) this.#newest = after;
+    if (slot === this.#walk) this.#walk = after;
+    if (before === NONE) this.newest = after;
     else this.#next[before] = after;
     if (after === NONE) this.oldest = before;
     else this.#previous[after] = before;
