@@ -1,0 +1,30 @@
+import type { StoreState } from '../pins/shared/pin-backend.ts';
+import type { StoreErrorReason } from './store-error.ts';
+
+/** What the connection tells of itself, for metrics and the log. */
+export interface LinkObserver {
+  /** The first state is `down`, which is not told. */
+  stateChanged(state: StoreState, previous: StoreState): void;
+  /** Something is wrong with the store; told once until it is well again or something else is wrong. */
+  troubled(reason: StoreErrorReason, message: string): void;
+  /** A connection for commands is ready: the first one, or one more. */
+  connected(): void;
+  /** The subscription stands, or is lost. */
+  subscribed(active: boolean): void;
+  /** The store answered a probe. */
+  probed(ms: number): void;
+  /** A call or a connection failed. */
+  failed(reason: StoreErrorReason): void;
+  /** Changes may have been missed; what is known is compared with the store. */
+  gap(): void;
+}
+
+export const SILENT_LINK: LinkObserver = {
+  stateChanged: () => {},
+  troubled: () => {},
+  connected: () => {},
+  subscribed: () => {},
+  probed: () => {},
+  failed: () => {},
+  gap: () => {},
+};

@@ -1,0 +1,59 @@
+/** Why the shared store did not do what it was asked; the labels of `smg_envoy_pin_store_errors_total`. */
+export const STORE_ERROR_REASONS = [
+  'auth',
+  'readonly',
+  'full',
+  'timeout',
+  'connection',
+  'tls',
+  'cluster',
+  'loading',
+  'script',
+  'other',
+] as const;
+export type StoreErrorReason = (typeof STORE_ERROR_REASONS)[number];
+
+/** A call that the store did not carry out, or whose answer is lost. Its message holds neither keys nor secrets of ours. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly reason: StoreErrorReason;
+
+  constructor(reason: StoreErrorReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** Error codes by which an answer of Redis or Valkey begins. */
+const ANSWERS: readonly (readonly [StoreErrorReason, RegExp])[] = [
+  ['auth', /^(NOAUTH|WRONGPASS|NOPERM)\b|invalid password|\bAUTH <password>/],
+  ['readonly', /^(READONLY|MISCONF|NOREPLICAS)\b/],
+  ['full', /^OOM\b/],
+  ['cluster', /^(CLUSTERDOWN|MOVED|ASK|TRYAGAIN|CROSSSLOT|MASTERDOWN)\b|Cluster redirections|slots cache/],
+  ['loading', /^LOADING\b/],
+  ['script', /^(NOSCRIPT|BUSY|UNKILLABLE)\b|\buser_script\b|running script/],
+];
+
+const TLS_CODE = /CERT|SIGNATURE|SELF_SIGNED|^ERR_(SSL|TLS)_|^EPROTO$/;
+const SOCKET_CODE = /^(E[A-Z]+|ENOTFOUND|EAI_[A-Z]+)$/;
+
+/** What an error of the client library means. */
+export function storeErrorOf(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  const text = withoutSecrets(message);
+  for (const [reason, pattern] of ANSWERS) if (pattern.test(message)) return new StoreError(reason, text);
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (TLS_CODE.test(code)) return new StoreError('tls', text);
+  if (code === 'ETIMEDOUT' || /timed? ?out/i.test(message)) return new StoreError('timeout', text);
+  if (SOCKET_CODE.test(code) || CLOSED.test(message)) return new StoreError('connection', text);
+  return new StoreError('other', text);
+}
+
+const CLOSED = /closed|writeable|max retries|aborted|unreachable|failed to connect|ECONN|ENOTFOUND|nodes is available/i;
+
+/** The first line, and no URL with credentials. */
+function withoutSecrets(message: string): string {
+  const line = message.split('\n', 1)[0] ?? '';
+  return line.replace(/\/\/\S*@/g, '//***@').slice(0, 200);
+}
