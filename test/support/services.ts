@@ -11,8 +11,12 @@ export {
   rawHttp,
   start,
 } from './http.ts';
+export { KeyLoad, type KeyLoadOptions } from './key-load.ts';
 export { accepts, freePort } from './ports.ts';
 export { noRedis, type RedisHandle, startRedis } from './redis.ts';
+export { type Replicas, type ReplicasOptions, startReplicas } from './replicas.ts';
+export { converse, type KeyPlace, Replies, type Reply } from './replies.ts';
 export { Metrics, ServiceProcess } from './service-process.ts';
+export { type SprayOptions, spray } from './spray.ts';
 export { envoyConfig, FAST_HEALTH, type Stack, type StackOptions, startStack } from './stack.ts';
 export { until } from './until.ts';

@@ -1,0 +1,101 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { converse, type KeyPlace, Replies, type Reply } from './replies.ts';
+
+export interface KeyLoadOptions {
+  /** `http://host:port` of Envoy. */
+  readonly url: string;
+  readonly perSecond: number;
+  /** Share of the requests that belong to new conversations, 0 to 1; a half when unset. */
+  readonly fresh?: number;
+  /** Conversations that were there before, 50 when unset. */
+  readonly known?: number;
+  /** Turns of a new conversation, 3 when unset. */
+  readonly turns?: number;
+  /** Seconds between two turns of a new conversation, about; a quarter when unset. */
+  readonly apart?: number;
+  readonly place: KeyPlace;
+  readonly prefix?: string;
+}
+
+/** Requests at a steady rate, whatever happens to them: turns of known conversations, and new ones that begin all the time. */
+export class KeyLoad {
+  readonly #options: Required<KeyLoadOptions>;
+  readonly #replies: Reply[] = [];
+  readonly #open = new Set<Promise<void>>();
+  readonly #block: number;
+  #running: Promise<void> = Promise.resolve();
+  #stopped = false;
+  #old = 0;
+  #new = 0;
+
+  private constructor(options: KeyLoadOptions) {
+    this.#options = { fresh: 0.5, known: 50, turns: 3, apart: 0.25, prefix: 'k', ...options };
+    const { perSecond, fresh, apart } = this.#options;
+    this.#block = Math.max(1, Math.round(perSecond * fresh * apart));
+  }
+
+  /** Lets each known conversation begin, then goes on at the rate. */
+  static async start(options: KeyLoadOptions): Promise<KeyLoad> {
+    const load = new KeyLoad(options);
+    const { url, known, place, prefix } = load.#options;
+    for (let index = 0; index < known; index++) {
+      const { error } = await converse({ url, key: `${prefix}-old-${index}`, kind: 'known', turn: 1, place });
+      if (error !== null) throw new Error(error);
+    }
+    load.#running = load.#run();
+    return load;
+  }
+
+  /** In the order of their answers. */
+  get replies(): Replies {
+    return new Replies(this.#replies);
+  }
+
+  /** Requests that are not yet answered. */
+  get open(): number {
+    return this.#open.size;
+  }
+
+  /** Resolves with all replies when every request has ended. */
+  async stop(): Promise<Replies> {
+    this.#stopped = true;
+    await this.#running;
+    await Promise.all(this.#open);
+    return this.replies;
+  }
+
+  async #run(): Promise<void> {
+    const { perSecond, fresh } = this.#options;
+    const startedAt = performance.now();
+    for (let sent = 0; !this.#stopped; ) {
+      const due = ((performance.now() - startedAt) / 1000) * perSecond;
+      for (; sent < due; sent++) {
+        const isFresh = Math.floor((sent + 1) * fresh) > Math.floor(sent * fresh);
+        this.#send(startedAt + (sent / perSecond) * 1000, isFresh);
+      }
+      await pause(2);
+    }
+  }
+
+  #send(at: number, isFresh: boolean): void {
+    const asked = converse({ url: this.#options.url, place: this.#options.place, at, ...this.#next(isFresh) });
+    const ended = asked.then((reply) => void this.#replies.push(reply));
+    this.#open.add(ended);
+    void ended.then(() => this.#open.delete(ended));
+  }
+
+  #next(isFresh: boolean): Pick<Reply, 'key' | 'kind'> & { readonly turn: number } {
+    const { prefix, known, turns } = this.#options;
+    if (!isFresh) {
+      const number = this.#old++;
+      return { key: `${prefix}-old-${number % known}`, kind: 'known', turn: 2 + Math.floor(number / known) };
+    }
+    // New conversations go on in blocks abreast: all take a turn before any takes its next one.
+    const number = this.#new++;
+    const inGroup = number % (this.#block * turns);
+    const turn = 1 + Math.floor(inGroup / this.#block);
+    const group = Math.floor(number / (this.#block * turns));
+    const key = `${prefix}-new-${group * this.#block + (inGroup % this.#block)}`;
+    return { key, kind: turn === 1 ? 'first' : 'later', turn };
+  }
+}
