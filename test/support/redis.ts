@@ -31,8 +31,12 @@ export function noRedis({ ownServer = false } = {}): boolean {
 export interface RedisHandle {
   readonly kind: RedisSource;
   readonly url: string;
+  /** Process of the server; 0 where it is none of ours. */
+  readonly pid: number;
   /** Stops it without an end, data lost, and starts it again. */
   restart(): Promise<void>;
+  /** Stops it without an end until {@link restart}. Own servers only. */
+  kill(): Promise<void>;
   /** It goes on accepting connections and answers nothing, until {@link resume}. Own servers only. */
   pause(): void;
   resume(): void;
@@ -48,7 +52,10 @@ export async function startRedis(): Promise<RedisHandle> {
   const refuse = (): never => {
     throw new Error('the Redis of REDIS_URL is not ours to stop');
   };
-  return { kind: 'REDIS_URL', url, restart: refuse, pause: refuse, resume: refuse, stop: async () => undefined };
+  return {
+    ...{ kind: 'REDIS_URL', url, pid: 0 },
+    ...{ restart: refuse, kill: refuse, pause: refuse, resume: refuse, stop: async () => undefined },
+  };
 }
 
 async function startServer(): Promise<RedisHandle> {
@@ -69,10 +76,14 @@ async function startServer(): Promise<RedisHandle> {
   return {
     kind: 'redis-server',
     url: `redis://127.0.0.1:${port}`,
+    get pid() {
+      return child.pid;
+    },
     restart: async () => {
       await child.restart();
       await up();
     },
+    kill: () => child.stop('SIGKILL'),
     pause: () => child.signal('SIGSTOP'),
     resume: () => child.signal('SIGCONT'),
     stop,
@@ -84,14 +95,16 @@ async function startContainer(): Promise<RedisHandle> {
   const { GenericContainer } = await import('testcontainers');
   const container = await new GenericContainer(REDIS_IMAGE).withExposedPorts(6379).start();
   const refuse = (): never => {
-    throw new Error('a Redis in a container cannot be paused here');
+    throw new Error('a Redis in a container cannot be paused or killed here');
   };
   return {
     kind: 'container',
     get url() {
       return `redis://${container.getHost()}:${container.getMappedPort(6379)}`;
     },
+    pid: 0,
     restart: () => container.restart(),
+    kill: refuse,
     pause: refuse,
     resume: refuse,
     stop: async () => {
