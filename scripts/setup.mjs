@@ -3,11 +3,13 @@
  * since nothing may be installed yet.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+const READ_AS_IS = [join('redis', 'lua')];
 
 /** Packages from the lock file, when they are missing or older than it. */
 export function ensurePackages() {
@@ -28,8 +30,14 @@ export function ensureBuild() {
   if (changedAt(marker) >= newest) return;
   say('building …');
   rmSync(join(root, 'dist'), { recursive: true, force: true });
-  run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json']);
+  build();
   utimesSync(marker, new Date(), new Date());
+}
+
+/** Compiles the TypeScript, and lays beside it what is read as it is. */
+export function build() {
+  run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json']);
+  for (const folder of READ_AS_IS) cpSync(join(root, 'src', folder), join(root, 'dist', folder), { recursive: true });
 }
 
 /** Runs a program in the checkout and ends this process when it fails. */
