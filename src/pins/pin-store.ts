@@ -6,6 +6,15 @@ export interface Pin {
   readonly version: number;
 }
 
+/** A shared store had to be asked and does not answer. */
+export class PinStoreAway extends Error {
+  override readonly name = 'PinStoreAway';
+
+  constructor(options?: ErrorOptions) {
+    super('the pin store does not answer', options);
+  }
+}
+
 /** One row of a listing. */
 export interface PinEntry extends Pin {
   readonly key: string;
@@ -40,9 +49,9 @@ export interface PinStore {
   put(key: string, candidates: readonly string[], expectedVersion: number, now: number): Pin | Promise<Pin>;
   /** Counts as a use without a look-up: the end of a request (sticky-sessions P19). */
   touch(key: string, now: number): void;
-  /** Forgets a key, at all replicas; false when it was not there. */
+  /** Forgets a key, at all replicas; false when it was not there. Rejects with `PinStoreAway`, and forgets nothing then. */
   delete(key: string): boolean | Promise<boolean>;
-  /** The pin of a key that holds for all replicas, without touching its last use. Rejects while a shared store is away. */
+  /** The pin of a key that holds for all replicas, without touching its last use. Rejects with `PinStoreAway`. */
   fetch(key: string): Pin | undefined | Promise<Pin | undefined>;
   /**
    * Removes pins idle for at least `maxIdleMs` (0: none), the longest idle first, and answers how many. One call removes

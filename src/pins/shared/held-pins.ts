@@ -1,0 +1,171 @@
+import type { Pin, PinPage } from '../pin-store.ts';
+import { PinTable } from '../pin-table.ts';
+import { NameIndex } from './name-index.ts';
+import type { StoredPin, Written } from './pin-backend.ts';
+
+/** Gives a key the name that replicas share. */
+export interface KeyNames {
+  nameOf(key: string): string;
+}
+
+/**
+ * The pins that this replica holds of a shared store. A pin that the store gave has the store's version. One that only this
+ * replica knows is provisional: its version is negative, and it remembers the version of the store that it was written over.
+ */
+export class HeldPins {
+  readonly #table: PinTable;
+  readonly #names: KeyNames;
+  readonly #index = new NameIndex();
+  /** Of provisional pins: the store's version they were written over, by key. */
+  readonly #bases = new Map<string, number>();
+  #provisionalWrites = 0;
+
+  constructor(maxPins: number, names: KeyNames) {
+    this.#names = names;
+    this.#table = new PinTable({ maxPins, onRemove: (slot) => this.#left(slot) });
+  }
+
+  get size(): number {
+    return this.#table.size;
+  }
+
+  get evicted(): number {
+    return this.#table.evicted;
+  }
+
+  /** Keys of the pins that only this replica knows, the oldest first. */
+  get provisional(): ReadonlyMap<string, unknown> {
+    return this.#bases;
+  }
+
+  nameOf(key: string): string {
+    return this.#names.nameOf(key);
+  }
+
+  /** -1 for a key that is not held. */
+  slotOf(key: string): number {
+    return this.#table.slotOf(key);
+  }
+
+  /** -1 for a name that is not held. */
+  slotOfName(name: string): number {
+    return this.#index.find(name, (slot) => this.#names.nameOf(this.#table.keyAt(slot)) === name);
+  }
+
+  keyAt(slot: number): string {
+    return this.#table.keyAt(slot);
+  }
+
+  pinAt(slot: number): Pin {
+    return this.#table.pinAt(slot);
+  }
+
+  /** Negative for a provisional pin. */
+  versionAt(slot: number): number {
+    return this.#table.versionAt(slot);
+  }
+
+  usedAt(slot: number): number {
+    return this.#table.usedAt(slot);
+  }
+
+  /** The store's latest version that is known of the pin. */
+  storeVersionAt(slot: number): number {
+    const version = this.#table.versionAt(slot);
+    return version > 0 ? version : (this.#bases.get(this.#table.keyAt(slot)) ?? 0);
+  }
+
+  use(slot: number, now: number): void {
+    this.#table.use(slot, now);
+  }
+
+  /** A pin that the store does not know yet. Counts as a use. */
+  writeProvisional(key: string, candidates: readonly string[], storeVersion: number, now: number): Pin {
+    let slot = this.#table.slotOf(key);
+    if (slot < 0) slot = this.#insert(key, now);
+    else this.#table.use(slot, now);
+    this.#table.write(slot, candidates, -++this.#provisionalWrites);
+    if (!this.#bases.has(key)) this.#bases.set(key, storeVersion);
+    return this.#table.pinAt(slot);
+  }
+
+  /**
+   * What the store holds of a held pin: taken over when it is later than what is known here, or when it is what a
+   * provisional pin was to become. A deleted one leaves. True when something changed.
+   */
+  learn(slot: number, stored: StoredPin): boolean {
+    if (stored.version <= this.storeVersionAt(slot)) return false;
+    if (stored.candidates.length === 0) {
+      this.#table.remove(slot);
+      return true;
+    }
+    this.#bases.delete(this.#table.keyAt(slot));
+    this.#table.write(slot, stored.candidates, stored.version);
+    return true;
+  }
+
+  /**
+   * The answer to a write of `candidates`. A pin that was written anew meanwhile, and that the store does not know yet, stays:
+   * it was written over this one.
+   *
+   * @param usedAt when the write was asked for
+   */
+  answered(key: string, candidates: readonly string[], written: Written, usedAt: number): void {
+    const slot = this.#table.slotOf(key);
+    if (slot < 0) {
+      if (written.candidates.length > 0)
+        this.#table.write(this.#insert(key, usedAt), written.candidates, written.version);
+      return;
+    }
+    if (written.won && usedAt > this.#table.usedAt(slot)) this.#table.use(slot, usedAt);
+    const provisional = this.#table.versionAt(slot) < 0;
+    if (provisional && written.won && !same(this.#table.candidatesAt(slot), candidates)) {
+      if (written.version > this.storeVersionAt(slot)) this.#bases.set(key, written.version);
+      return;
+    }
+    this.learn(slot, written);
+  }
+
+  remove(slot: number): void {
+    this.#table.remove(slot);
+  }
+
+  sweep(now: number, maxIdleMs: number): number {
+    return this.#table.sweep(now, maxIdleMs);
+  }
+
+  list(limit: number, cursor: string | null, now: number): PinPage {
+    return this.#table.list(limit, cursor, now, (version) => version > 0);
+  }
+
+  /** Keys of pins used after `since`, the last one first. */
+  keysUsedAfter(since: number): string[] {
+    return this.#table.usedAfter(since).map((slot) => this.#table.keyAt(slot));
+  }
+
+  /** Begins a walk over all pins, those used last first, in place of one that runs. */
+  beginWalk(): void {
+    this.#table.beginWalk();
+  }
+
+  /** The next key of the walk, null at its end. A pin that is used while the walk runs may be left out. */
+  walk(): string | null {
+    const slot = this.#table.walk();
+    return slot < 0 ? null : this.#table.keyAt(slot);
+  }
+
+  #insert(key: string, now: number): number {
+    const slot = this.#table.insert(key, now);
+    this.#index.add(this.#names.nameOf(key), slot);
+    return slot;
+  }
+
+  #left(slot: number): void {
+    this.#index.remove(slot);
+    this.#bases.delete(this.#table.keyAt(slot));
+  }
+}
+
+function same(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((id, i) => id === b[i]);
+}

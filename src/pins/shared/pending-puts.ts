@@ -1,0 +1,88 @@
+import type { Timers } from '../../util/timers.ts';
+import type { Pin } from '../pin-store.ts';
+import type { StoredPin } from './pin-backend.ts';
+
+/** A write that the store was asked for and has not answered. */
+export class PendingPut {
+  readonly key: string;
+  readonly name: string;
+  readonly candidates: readonly string[];
+  /** The store's version that it is to replace. */
+  readonly expected: number;
+  readonly askedAt: number;
+  readonly deadline: number;
+  /** The latest change of the key that came before the answer, which may be older. */
+  seen: StoredPin | null = null;
+  /** False once the requests that wait for it have been given a pin. */
+  waited = true;
+  readonly pin: Promise<Pin>;
+  #give: (pin: Pin) => void = () => {};
+
+  constructor(put: Pick<PendingPut, 'key' | 'name' | 'candidates' | 'expected'>, askedAt: number, timeoutMs: number) {
+    this.key = put.key;
+    this.name = put.name;
+    this.candidates = put.candidates;
+    this.expected = put.expected;
+    this.askedAt = askedAt;
+    this.deadline = askedAt + timeoutMs;
+    this.pin = new Promise((resolve) => {
+      this.#give = resolve;
+    });
+  }
+
+  give(pin: Pin): void {
+    this.waited = false;
+    this.#give(pin);
+  }
+}
+
+/** Writes in flight, one a key; tells which have waited long enough, with one timer for all. */
+export class PendingPuts {
+  readonly #byName = new Map<string, PendingPut>();
+  readonly #timers: Timers;
+  readonly #clock: () => number;
+  readonly #late: (put: PendingPut) => void;
+  #stopTimer: (() => void) | null = null;
+
+  constructor(timers: Timers, clock: () => number, late: (put: PendingPut) => void) {
+    this.#timers = timers;
+    this.#clock = clock;
+    this.#late = late;
+  }
+
+  get(name: string): PendingPut | undefined {
+    return this.#byName.get(name);
+  }
+
+  add(put: PendingPut): void {
+    this.#byName.set(put.name, put);
+    if (this.#stopTimer === null) this.#wake(put.deadline);
+  }
+
+  /** The store has answered, or never will. */
+  remove(put: PendingPut): void {
+    if (this.#byName.get(put.name) === put) this.#byName.delete(put.name);
+  }
+
+  close(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = null;
+    this.#byName.clear();
+  }
+
+  #wake(at: number): void {
+    this.#stopTimer = this.#timers.afterReading(Math.max(1, at - this.#clock()), () => this.#expire());
+  }
+
+  #expire(): void {
+    this.#stopTimer = null;
+    const now = this.#clock();
+    let next = Number.POSITIVE_INFINITY;
+    for (const put of this.#byName.values()) {
+      if (!put.waited) continue;
+      if (put.deadline <= now) this.#late(put);
+      else next = Math.min(next, put.deadline);
+    }
+    if (next < Number.POSITIVE_INFINITY) this.#wake(next);
+  }
+}

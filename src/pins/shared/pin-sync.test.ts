@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import { SharedPinsBench } from '../../../test/support/shared-pins.ts';
+
+describe('a pin that only this replica knows', () => {
+  it('is given to the store when that is back', async () => {
+    const bench = new SharedPinsBench();
+    const { store, link, synced } = bench.replica();
+    link.state = 'down';
+    await store.put('k', ['w1'], 0, 0);
+    await bench.clock.pass(1000);
+    expect(bench.stored('k')).toBeNull();
+
+    link.state = 'up';
+    await bench.clock.pass(1);
+
+    expect(bench.stored('k')).toEqual(store.peek('k'));
+    expect(store.provisional).toBe(0);
+    expect(synced).toEqual(['kept']);
+  });
+
+  it('gives way to what the store has got meanwhile', async () => {
+    const bench = new SharedPinsBench();
+    const [a, b] = [bench.replica(), bench.replica()];
+    a.link.state = 'down';
+    await a.store.put('k', ['w1'], 0, 0);
+    const winner = await b.store.put('k', ['w2'], 0, 0);
+
+    a.link.state = 'up';
+    await bench.clock.pass(1);
+
+    expect(a.store.peek('k')).toEqual(winner);
+    expect(a.synced).toEqual(['gave_way']);
+  });
+
+  it('is written behind while the store is slow', async () => {
+    const bench = new SharedPinsBench();
+    const { store, link } = bench.replica();
+    link.state = 'slow';
+    await store.put('k', ['w1'], 0, 0);
+
+    await bench.clock.pass(1);
+
+    expect(bench.stored('k')).toEqual(store.peek('k'));
+  });
+
+  it('stays as it was moved while its first place was told', async () => {
+    const bench = new SharedPinsBench();
+    const { store, link, backend } = bench.replica();
+    link.state = 'slow';
+    const pin = await store.put('k', ['w1'], 0, 0);
+    let arrive = (): void => {};
+    backend.after = () =>
+      new Promise((resolve) => {
+        arrive = resolve;
+      });
+    await bench.clock.pass(0);
+    await store.put('k', ['w2', 'w1'], pin.version, 1);
+
+    backend.after = () => Promise.resolve();
+    arrive();
+    await bench.clock.pass(1);
+
+    expect(store.peek('k')?.candidates).toEqual(['w2', 'w1']);
+    expect(bench.stored('k')).toEqual(store.peek('k'));
+  });
+
+  it('is tried again when the store fails and its state says nothing', async () => {
+    const bench = new SharedPinsBench();
+    const { store, backend } = bench.replica();
+    backend.before = () => Promise.reject(new Error('OOM'));
+    await store.put('k', ['w1'], 0, 0);
+    await bench.clock.pass(10);
+
+    backend.before = () => Promise.resolve();
+    await bench.clock.pass(300);
+
+    expect(bench.stored('k')).toEqual(store.peek('k'));
+  });
+});
+
+describe('after a gap', () => {
+  it('takes over the moves that were missed', async () => {
+    const bench = new SharedPinsBench();
+    const [a, b] = [bench.replica(), bench.replica()];
+    const pin = await a.store.put('k', ['w1'], 0, 0);
+    await b.store.put('k', ['w1'], 0, 0);
+    bench.deliver = () => {};
+    const moved = await a.store.put('k', ['w2', 'w1'], pin.version, 0);
+    expect(b.store.peek('k')?.candidates).toEqual(['w1']);
+
+    b.link.gap();
+    await bench.clock.pass(1);
+
+    expect(b.store.peek('k')).toEqual(moved);
+  });
+
+  it('gives back what the store has lost, and never an older pin over a newer one', async () => {
+    const bench = new SharedPinsBench();
+    const [a, b] = [bench.replica(), bench.replica()];
+    const pin = await a.store.put('k', ['w1'], 0, 0);
+    await b.store.put('k', ['w1'], 0, 0);
+    bench.deliver = () => {};
+    const moved = await b.store.put('k', ['w2', 'w1'], pin.version, 0);
+    bench.pins.wipe();
+    bench.deliver = (change) => {
+      for (const { link } of bench.replicas) link.change(change);
+    };
+
+    a.link.gap();
+    await bench.clock.pass(1);
+    expect(bench.stored('k')?.candidates).toEqual(['w1']);
+    b.link.gap();
+    await bench.clock.pass(1);
+
+    expect(bench.stored('k')).toEqual(moved);
+    expect(a.store.peek('k')).toEqual(moved);
+  });
+
+  it('compares all pins, also many, and those used on the way', async () => {
+    const bench = new SharedPinsBench();
+    const { store, link } = bench.replica();
+    for (let i = 0; i < 600; i++) await store.put(`k${i}`, ['w1'], 0, i);
+    bench.pins.wipe();
+    bench.clock.now = 1000;
+
+    link.gap();
+    for (let i = 0; i < 600; i += 3) store.get(`k${i}`, 1001);
+    await bench.clock.pass(10);
+
+    expect(bench.pins.size).toBe(600);
+  });
+
+  it('goes on where it was when a call fails', async () => {
+    const bench = new SharedPinsBench();
+    const { store, link, backend } = bench.replica();
+    for (let i = 0; i < 300; i++) await store.put(`k${i}`, ['w1'], 0, i);
+    bench.pins.wipe();
+    let calls = 0;
+    backend.before = () => (++calls === 150 ? Promise.reject(new Error('gone')) : Promise.resolve());
+
+    link.gap();
+    await bench.clock.pass(300);
+
+    expect(bench.pins.size).toBe(300);
+  });
+});
+
+describe('sticky-sessions 3.11 idle time in the store', () => {
+  it('goes on with each use, a visit at a time', async () => {
+    const bench = new SharedPinsBench();
+    const { store, backend } = bench.replica({ maxIdleMs: 100_000 });
+    await store.put('k', ['w1'], 0, 0);
+    expect(backend.calls).toEqual(['put w1 0 110000']);
+
+    for (let i = 0; i < 400; i++) {
+      store.get('k', bench.clock.now);
+      await bench.clock.pass(500);
+    }
+
+    expect(bench.stored('k')).not.toBeNull();
+    // Two hundred seconds at a visit each five.
+    expect(backend.calls.filter((call) => call.startsWith('touch'))).toHaveLength(40);
+  });
+
+  it('ends a little after that of the last replica that used it', async () => {
+    const bench = new SharedPinsBench();
+    const { store } = bench.replica({ maxIdleMs: 100_000 });
+    await store.put('k', ['w1'], 0, 0);
+    await bench.clock.pass(99_000);
+    store.touch('k', bench.clock.now);
+    await bench.clock.pass(100_000);
+    expect(bench.stored('k')).not.toBeNull();
+
+    await bench.clock.pass(20_000);
+
+    expect(bench.stored('k')).toBeNull();
+  });
+
+  it('is none without a limit', async () => {
+    const bench = new SharedPinsBench();
+    const { store, backend } = bench.replica({ maxIdleMs: 0 });
+
+    await store.put('k', ['w1'], 0, 0);
+
+    expect(backend.calls).toEqual(['put w1 0 0']);
+  });
+});

@@ -1,0 +1,201 @@
+/**
+ * Keeps held pins and the shared store alike, off the request path: gives it the provisional pins, puts off the end of those
+ * in use, and compares all after a gap.
+ */
+import type { Timers } from '../../util/timers.ts';
+import type { HeldPins } from './held-pins.ts';
+import type { PinBackend, StoreLink } from './pin-backend.ts';
+import type { SharedPinObserver } from './pin-observer.ts';
+
+/** How long pins live in the store: as long as here, and until the next visit of the last replica that used them. */
+export class PinLifetime {
+  /** 0: for ever. */
+  maxIdleMs: number;
+
+  constructor(maxIdleMs: number) {
+    this.maxIdleMs = maxIdleMs;
+  }
+
+  /** Between two visits to the pins in use. */
+  get refreshMs(): number {
+    return this.maxIdleMs === 0 ? LONGEST_REFRESH_MS : Math.min(LONGEST_REFRESH_MS, Math.max(100, this.maxIdleMs / 20));
+  }
+
+  /** Milliseconds that a pin is kept which has been idle for so long; 0: for ever. */
+  ofUse(idleMs: number): number {
+    if (this.maxIdleMs === 0) return 0;
+    return Math.ceil(Math.max(0, this.maxIdleMs - idleMs) + 2 * this.refreshMs);
+  }
+}
+
+export interface PinSyncParts {
+  readonly held: HeldPins;
+  readonly lifetime: PinLifetime;
+  readonly backend: PinBackend;
+  readonly link: StoreLink;
+  readonly observer: SharedPinObserver;
+  readonly timers: Timers;
+  readonly clock: () => number;
+}
+
+const LONGEST_REFRESH_MS = 10_000;
+/** Calls in flight at one moment. */
+const BATCH = 128;
+/** While all pins are compared, those in use come first again after so many batches. */
+const BATCHES_BETWEEN = 16;
+const RETRY_MS = 250;
+
+export class PinSync {
+  readonly #parts: PinSyncParts;
+  /** Keys to compare, the first one last. */
+  #queue: string[] = [];
+  #walking = false;
+  #running = false;
+  /** Asked to go on while it ran. */
+  #again = false;
+  #closed = false;
+  #refreshedAt: number;
+  #stopRefresh: () => void = () => {};
+  #stopRetry: () => void = () => {};
+
+  constructor(parts: PinSyncParts) {
+    this.#parts = parts;
+    this.#refreshedAt = parts.clock();
+    this.reschedule();
+  }
+
+  /** The lifetime has changed. */
+  reschedule(): void {
+    this.#stopRefresh();
+    this.#stopRefresh = this.#parts.timers.after(this.#parts.lifetime.refreshMs, () => {
+      this.reschedule();
+      if (this.#parts.link.state === 'down') return;
+      this.#queueUsed();
+      this.goOn();
+    });
+  }
+
+  /** Changes may have been missed: all pins are compared with the store, those used last first. */
+  compareAll(): void {
+    this.#queue = [];
+    this.#walking = true;
+    this.#parts.held.beginWalk();
+    this.goOn();
+  }
+
+  /** There is something to do, or the store can be asked again. */
+  goOn(): void {
+    if (this.#closed) return;
+    if (this.#running) {
+      this.#again = true;
+      return;
+    }
+    this.#stopRetry();
+    this.#running = true;
+    this.#again = false;
+    this.#run().then(
+      () => this.#rested(),
+      () => {
+        this.#parts.link.failed();
+        this.#rested();
+        if (!this.#closed && !this.#running) this.#stopRetry = this.#parts.timers.after(RETRY_MS, () => this.goOn());
+      },
+    );
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#stopRefresh();
+    this.#stopRetry();
+  }
+
+  #rested(): void {
+    this.#running = false;
+    if (this.#again) this.goOn();
+  }
+
+  async #run(): Promise<void> {
+    for (let batches = 1; !this.#closed && this.#parts.link.state !== 'down'; batches++) {
+      if (this.#walking && batches % BATCHES_BETWEEN === 0) this.#queueUsed();
+      const provisional = this.#provisionalKeys();
+      if (provisional.length > 0) {
+        await all(provisional.map((key) => this.#repeat(key)));
+        continue;
+      }
+      const keys = this.#nextKeys();
+      if (keys.length === 0) return;
+      await all(keys.map((key) => this.#compare(key))).catch((error: unknown) => {
+        this.#queue.push(...keys);
+        throw error;
+      });
+    }
+  }
+
+  #provisionalKeys(): string[] {
+    const keys: string[] = [];
+    for (const key of this.#parts.held.provisional.keys()) {
+      if (keys.push(key) === BATCH) break;
+    }
+    return keys;
+  }
+
+  /** Pins used since the last visit. */
+  #queueUsed(): void {
+    const { held, clock } = this.#parts;
+    const now = clock();
+    this.#queue.push(...held.keysUsedAfter(this.#refreshedAt).reverse());
+    this.#refreshedAt = now;
+  }
+
+  /** None when nothing is left to compare. */
+  #nextKeys(): string[] {
+    const keys = this.#queue.splice(-BATCH);
+    while (this.#walking && keys.length < BATCH) {
+      const key = this.#parts.held.walk();
+      if (key === null) {
+        this.#walking = false;
+        this.#queueUsed();
+        keys.push(...this.#queue.splice(-BATCH));
+      } else keys.push(key);
+    }
+    return keys;
+  }
+
+  /** The store is asked again for what only this replica knows. */
+  async #repeat(key: string): Promise<void> {
+    const { held, backend, observer, clock, lifetime } = this.#parts;
+    const slot = held.slotOf(key);
+    if (slot < 0) return;
+    const { candidates } = held.pinAt(slot);
+    const ttl = lifetime.ofUse(clock() - held.usedAt(slot));
+    const written = await backend.put(held.nameOf(key), candidates, held.storeVersionAt(slot), ttl);
+    observer.synced(written.won ? 'kept' : 'gave_way');
+    if (held.slotOf(key) >= 0) held.answered(key, candidates, written, clock());
+  }
+
+  async #compare(key: string): Promise<void> {
+    const { held, backend, observer, clock, lifetime } = this.#parts;
+    const slot = held.slotOf(key);
+    if (slot < 0 || held.versionAt(slot) < 0) return;
+    const ttl = lifetime.ofUse(clock() - held.usedAt(slot));
+    const name = held.nameOf(key);
+    let stored = await backend.touch(name, ttl);
+    const now = held.slotOf(key);
+    if (now < 0 || held.versionAt(now) < 0) return;
+    const { candidates, version } = held.pinAt(now);
+    if (stored === null || stored.version < version) {
+      // The store has lost it.
+      stored = await backend.offer(name, candidates, version, ttl);
+      observer.synced('restored');
+    } else observer.synced('refreshed');
+    const then = held.slotOf(key);
+    if (then >= 0 && held.learn(then, stored)) observer.synced('changed');
+  }
+}
+
+/** All have ended, well or not; rejects when one failed. */
+async function all(calls: readonly Promise<void>[]): Promise<void> {
+  for (const { status } of await Promise.allSettled(calls)) {
+    if (status === 'rejected') throw new Error('the pin store does not answer');
+  }
+}

@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest';
+import { promises, SharedPinsBench } from '../../../test/support/shared-pins.ts';
+import { pinStoreSuite } from '../pin-store.suite.ts';
+import { PinStoreAway } from '../pin-store.ts';
+
+pinStoreSuite('SharedPinStore', (maxPins) => new SharedPinsBench().replica({ maxPins, maxIdleMs: 0 }).store);
+
+/** Never comes to an end. */
+const NEVER = (): Promise<void> => new Promise(() => {});
+
+describe('decisions 6: a new key', () => {
+  it('goes where another replica has put it', async () => {
+    const bench = new SharedPinsBench();
+    const [a, b] = [bench.replica(), bench.replica()];
+    await a.store.put('k', ['w1'], 0, 0);
+
+    const pin = await b.store.put('k', ['w2'], 0, 0);
+
+    expect(pin.candidates).toEqual(['w1']);
+    expect(b.store.peek('k')).toEqual(pin);
+    expect([a.asked, b.asked]).toEqual([['won'], ['followed']]);
+  });
+
+  it('is asked for once, however many requests of this process need it', async () => {
+    const bench = new SharedPinsBench();
+    const { store, backend } = bench.replica();
+
+    const pins = await Promise.all(['w1', 'w2', 'w3'].map((worker) => store.put('k', [worker], 0, 0)));
+
+    expect(new Set(pins.map(({ candidates }) => candidates.join()))).toEqual(new Set(['w1']));
+    expect(backend.calls).toHaveLength(1);
+  });
+
+  it('waits no longer than the bound, and is decided here', async () => {
+    const bench = new SharedPinsBench();
+    const { store, backend, link, asked } = bench.replica({ claimTimeoutMs: 50 });
+    backend.before = NEVER;
+    let pin: unknown;
+    void Promise.resolve(store.put('k', ['w1'], 0, 0)).then((given) => {
+      pin = given;
+    });
+
+    await bench.clock.pass(49);
+    expect(pin).toBeUndefined();
+    await bench.clock.pass(2);
+
+    expect(pin).toMatchObject({ candidates: ['w1'] });
+    expect(store.get('k', 51)).toEqual(pin);
+    expect(store.provisional).toBe(1);
+    expect(link.failures).toBe(1);
+    expect(asked).toEqual(['late']);
+  });
+
+  it.each(['slow', 'down'] as const)('does not wait at all while the store is %s', (state) => {
+    const { store, link, asked } = new SharedPinsBench().replica();
+    link.state = state;
+
+    expect(store.put('k', ['w1'], 0, 0)).toMatchObject({ candidates: ['w1'] });
+    expect(asked).toEqual(['behind']);
+  });
+
+  it('is decided here at once when the store refuses', async () => {
+    const { store, backend, link, asked } = new SharedPinsBench().replica();
+    backend.before = () => Promise.reject(new Error('READONLY'));
+
+    expect(await store.put('k', ['w1'], 0, 0)).toMatchObject({ candidates: ['w1'] });
+    expect(link.failures).toBeGreaterThan(0);
+    expect(asked).toEqual(['failed']);
+  });
+
+  it('takes over the late answer when another replica was first', async () => {
+    const bench = new SharedPinsBench();
+    const [a, b] = [bench.replica(), bench.replica()];
+    await a.store.put('k', ['w1'], 0, 0);
+    let arrive = (): void => {};
+    b.backend.after = () =>
+      new Promise((resolve) => {
+        arrive = resolve;
+      });
+    const late = b.store.put('k', ['w2'], 0, 0);
+    b.link.state = 'down';
+    await bench.clock.pass(60);
+    expect((await late).candidates).toEqual(['w2']);
+
+    arrive();
+    await promises();
+
+    expect(b.store.peek('k')).toEqual(a.store.peek('k'));
+    expect(b.store.provisional).toBe(0);
+  });
+
+  it('takes a change that was told before its answer', async () => {
+    const bench = new SharedPinsBench();
+    const [a, b] = [bench.replica(), bench.replica()];
+    const first = await a.store.put('k', ['w1'], 0, 0);
+    let arrive = (): void => {};
+    b.backend.after = () =>
+      new Promise((resolve) => {
+        arrive = resolve;
+      });
+    const claim = b.store.put('k', ['w2'], 0, 0);
+    await promises();
+    await a.store.put('k', ['w3', 'w1'], first.version, 0);
+
+    arrive();
+
+    expect((await claim).candidates).toEqual(['w3', 'w1']);
+    expect(b.store.peek('k')).toEqual(a.store.peek('k'));
+  });
+});
+
+describe('decisions 6: a move', () => {
+  it('reaches the other replicas, and only those that hold the key', async () => {
+    const bench = new SharedPinsBench();
+    const [a, b, c] = [bench.replica(), bench.replica(), bench.replica()];
+    await a.store.put('k', ['w1'], 0, 0);
+    const held = await b.store.put('k', ['w1'], 0, 0);
+
+    const moved = await b.store.put('k', ['w2', 'w1'], held.version, 0);
+
+    expect(a.store.peek('k')).toEqual(moved);
+    expect(c.store.size).toBe(0);
+    expect(a.synced).toEqual(['changed']);
+  });
+
+  it('loses to one that came first, and follows it', async () => {
+    const bench = new SharedPinsBench();
+    const [a, b] = [bench.replica(), bench.replica()];
+    const pin = await a.store.put('k', ['w1'], 0, 0);
+    await b.store.put('k', ['w1'], 0, 0);
+    bench.deliver = () => {};
+    const winner = await a.store.put('k', ['w2', 'w1'], pin.version, 0);
+
+    expect(await b.store.put('k', ['w3', 'w1'], pin.version, 0)).toEqual(winner);
+  });
+
+  it('is not undone by one that arrives later and is older', async () => {
+    const bench = new SharedPinsBench();
+    const [a, b] = [bench.replica(), bench.replica()];
+    const pin = await a.store.put('k', ['w1'], 0, 0);
+    await b.store.put('k', ['w1'], 0, 0);
+    const moved = await a.store.put('k', ['w2', 'w1'], pin.version, 0);
+
+    b.link.change({ name: bench.names.nameOf('k'), candidates: ['w1'], version: pin.version });
+
+    expect(b.store.peek('k')).toEqual(moved);
+  });
+});
+
+describe('a deleted key', () => {
+  it('is forgotten by all', async () => {
+    const bench = new SharedPinsBench();
+    const [a, b] = [bench.replica(), bench.replica()];
+    await a.store.put('k', ['w1'], 0, 0);
+    await b.store.put('k', ['w1'], 0, 0);
+
+    expect(await b.store.delete('k')).toBe(true);
+
+    expect(a.store.peek('k')).toBeUndefined();
+    expect(b.store.peek('k')).toBeUndefined();
+    expect(await a.store.fetch('k')).toBeUndefined();
+  });
+
+  it('does not come back by what another replica still holds', async () => {
+    const bench = new SharedPinsBench();
+    const [a, b] = [bench.replica(), bench.replica()];
+    await a.store.put('k', ['w1'], 0, 0);
+    await b.store.put('k', ['w1'], 0, 0);
+    bench.deliver = () => {};
+    await b.store.delete('k');
+
+    a.link.gap();
+    await bench.clock.pass(1);
+
+    expect(a.store.peek('k')).toBeUndefined();
+    expect(bench.stored('k')?.candidates).toEqual([]);
+  });
+
+  it('is none while the store is away', async () => {
+    const { store, link } = new SharedPinsBench().replica();
+    await store.put('k', ['w1'], 0, 0);
+    link.state = 'down';
+
+    await expect(store.delete('k')).rejects.toThrow(PinStoreAway);
+    await expect(store.fetch('k')).rejects.toThrow(PinStoreAway);
+    expect(store.away).toBe(true);
+    expect(store.peek('k')).toBeDefined();
+  });
+});
