@@ -11,6 +11,7 @@ const BASE = {
   routingKeySources: ['rid', 'headers'],
   routingKeyHeaders: ['x-smg-routing-key'],
   requestIdHeaders: ['x-request-id'],
+  tenantHeader: null,
 } as const;
 
 describe('decisions 29: what is hidden from the service', () => {
@@ -24,6 +25,8 @@ describe('decisions 29: what is hidden from the service', () => {
     [{ routingKeyHeaders: ['Authorization'] }, ['cookie']],
     [{ routingKeyHeaders: ['Authorization'], routingKeySources: ['cookie:a'] }, ['authorization']],
     [{ requestIdHeaders: ['cookie'] }, ['authorization']],
+    [{ tenantHeader: 'cookie' }, ['authorization']],
+    [{ tenantHeader: 'x-tenant' }, ['authorization', 'cookie']],
     [{ pdDisaggregation: true }, ['cookie']],
     [{ pdDisaggregation: true, pdDispatch: 'header' as const }, ['authorization', 'cookie']],
   ])('%j: %j', (change, hidden) => {

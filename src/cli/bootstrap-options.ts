@@ -203,12 +203,14 @@ export type KeySettings = Pick<
   | 'routingKeySources'
   | 'routingKeyHeaders'
   | 'requestIdHeaders'
+  | 'tenantHeader'
 >;
 
 /** Secrets that nothing needs are kept from the service (decisions 29). */
 export function hiddenHeaders(settings: KeySettings): readonly string[] {
   const needed = new Set<string>(settings.requestIdHeaders);
   if (settings.routingKeySources.includes('headers')) for (const name of settings.routingKeyHeaders) needed.add(name);
+  if (settings.tenantHeader !== null) needed.add(settings.tenantHeader);
   const { policy, prefillPolicy, decodePolicy } = settings;
   if ([policy, prefillPolicy, decodePolicy].includes('consistent_hashing'))
     for (const name of settings.implicitKeys) needed.add(name);

@@ -49,7 +49,7 @@ export function checkSettings(flags: CheckFlags, loaded: Loaded): CheckSettings 
 }
 
 function readHeaders(settings: Settings): readonly string[] {
-  const { routingKeySources, routingKeyHeaders, implicitKeys, policy } = settings;
+  const { routingKeySources, routingKeyHeaders, implicitKeys, policy, tenantHeader } = settings;
   const names = new Set(ALWAYS_READ);
   for (const source of routingKeySources) {
     if (source === 'headers') for (const name of routingKeyHeaders) names.add(name);
@@ -57,6 +57,7 @@ function readHeaders(settings: Settings): readonly string[] {
     if (source.startsWith('cookie:')) names.add('cookie');
   }
   if (policy === 'consistent_hashing') for (const name of implicitKeys) names.add(name);
+  if (tenantHeader !== null) names.add(tenantHeader);
   return [...names].map((name) => name.toLowerCase());
 }
 

@@ -8,7 +8,6 @@ import { TABLE } from './settings-table.ts';
 /** A value for each later setting that would turn something on. */
 const REFUSED: readonly string[] = [
   '--pin-claim-timeout-ms 10',
-  '--tenant-header x-tenant',
   '--pin-key-hmac-file f',
   '--strict-forward-allowlist',
   '--tls-cert-path c --tls-key-path k',

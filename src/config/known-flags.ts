@@ -39,8 +39,8 @@ export const KNOWN_FLAGS: ReadonlyMap<string, string> = new Map(
     'kv-indexer-max-entries': 'KV events of engines are not read',
     'kv-connector-annotation': 'the annotation is smg.ai/kv-connector',
     'kv-engine-id-annotation': 'the annotation is smg.ai/kv-engine-id',
-    'tenant-header-name': 'in a later version use --tenant-header',
-    'trust-tenant-header': 'in a later version use --tenant-header',
+    'tenant-header-name': 'use --tenant-header',
+    'trust-tenant-header': 'use --tenant-header, which is always trusted',
 
     'epd-disaggregation': NO_ENCODE,
     encode: NO_ENCODE,

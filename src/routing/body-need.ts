@@ -2,6 +2,7 @@ import type { PinStore } from '../pins/pin-store.ts';
 import type { Endpoint } from '../request/endpoint.ts';
 import type { RequestHead } from '../request/request-head.ts';
 import { hasRoutingTokens } from '../request/routing-tokens.ts';
+import { tenantScope } from '../request/tenant.ts';
 import type { Pool, WorkerSnapshot } from '../workers/snapshot.ts';
 import type { BodyReason } from './body-reason.ts';
 import { mayBeInBody } from './key-sources.ts';
@@ -25,6 +26,8 @@ export interface BodyNeedRules {
   readonly policies: ModelPolicies;
   readonly stickiness: StickinessByPolicy;
   readonly pins: Pick<PinStore, 'peek'>;
+  /** See `LegPlacerOptions`. */
+  readonly tenantHeader: string | null;
   /** A model that nobody serves is refused here also where it could not change the choice. */
   readonly checkModel: boolean;
 }
@@ -101,7 +104,7 @@ function promptDecides(
   pool: Pool,
   policy: Policy,
   above: Stickiness,
-  { leg, keys, pins }: BodyNeedRules,
+  { leg, keys, pins, tenantHeader }: BodyNeedRules,
 ): boolean {
   const { needsPrompt, readsKey } = policy.facts;
   if (!needsPrompt || hasTokenHint(head, leg)) return false;
@@ -109,5 +112,6 @@ function promptDecides(
   if (key === null) return true;
   // It hashes a key of the headers instead of the prompt, also for the first placement (sticky-sessions 3.2, 5).
   if (readsKey) return false;
-  return !pinDecides(above.rules, pins, overridePinKey(pool.model, leg, key), key, pool);
+  const scope = tenantScope(head, tenantHeader);
+  return !pinDecides(above.rules, pins, overridePinKey(scope, pool.model, leg, key), `${scope}${key}`, pool);
 }

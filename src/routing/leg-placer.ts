@@ -1,5 +1,6 @@
 /** Places one leg of a request in its pool: sticky selection above one policy. Hot path. */
 import type { RoutingRequest } from '../request/routing-request.ts';
+import { NO_SCOPE, tenantScope } from '../request/tenant.ts';
 import type { Random } from '../util/random.ts';
 import type { Pool } from '../workers/snapshot.ts';
 import { NO_WORKERS, type Worker } from '../workers/worker.ts';
@@ -22,6 +23,8 @@ export interface LegPlacerOptions {
   readonly stickiness: StickinessByPolicy;
   readonly keys: KeyRules;
   readonly pins: PinLookup;
+  /** Lower-case name of the header that tells tenants apart; null: none does. */
+  readonly tenantHeader: string | null;
   /** Workers named after the first, for Envoy's retries. */
   readonly fallbacks: number;
   /** A model whose workers are all overloaded is refused; else the least loaded of them is asked (smg-observed 6). */
@@ -43,7 +46,7 @@ export class LegPlacer {
    * @param now milliseconds, monotonic
    */
   place(request: RoutingRequest, pool: Pool, now: number, random: Random): Outcome {
-    const { keys, policies, stickiness: byPolicy } = this.#options;
+    const { keys, policies, stickiness: byPolicy, tenantHeader } = this.#options;
     const trail = newTrail();
     const policy = policies.of(pool);
     const stickiness = byPolicy.of(policy);
@@ -52,18 +55,20 @@ export class LegPlacer {
       kind === 'none' ? null : keyOf(request, keys, stickiness.readHeader, kind === 'override' ? trail : null);
     const keyStart = key === null ? -1 : startOf(key);
     const placement: Placement = { request, pool, candidates: pool.available, now, random, trail, keyStart };
-    const loadKey = kind === 'override' ? key : loadKeyOf(request, keys);
+    const scope = tenantScope(request.head, tenantHeader);
+    const loadKey = scoped(scope, kind === 'override' ? key : loadKeyOf(request, keys));
     if (pool.available.length === 0 && allOverloaded(pool)) {
       return this.#placeOverloaded(placement, policy, stickiness, key, loadKey);
     }
     if (key === null) return this.#placeUnkeyed(placement, policy, stickiness, loadKey);
-    return this.#placeKeyed(placement, policy, stickiness, key, loadKey);
+    return this.#placeKeyed(placement, policy, stickiness, scope, key, loadKey);
   }
 
   #placeKeyed(
     placement: Placement,
     policy: Policy,
     { kind, rules }: Stickiness,
+    scope: string,
     key: string,
     loadKey: string | null,
   ): Outcome {
@@ -74,7 +79,8 @@ export class LegPlacer {
       return this.#refuse('no_available_workers', policy, placement);
     }
     const ownModel = policy === policies.standard ? null : pool.model;
-    const pinKey = kind === 'manual' ? manualPinKey(leg, key, ownModel) : overridePinKey(pool.model, leg, key);
+    const pinKey =
+      kind === 'manual' ? manualPinKey(scope, leg, key, ownModel) : overridePinKey(scope, pool.model, leg, key);
     const choice = chooseSticky(rules, policy, pins, pinKey, loadKey, placement);
     if (choice === null || choice.worker === null) {
       return this.#refuse('no_available_workers', policy, placement);
@@ -163,6 +169,10 @@ export class LegPlacer {
 /** The same placement among the workers of one rank: the body names it, also to the next engine. */
 function ofRank(placement: Placement, rank: number): Placement {
   return among(placement, peersOf(placement.candidates, rank));
+}
+
+function scoped(scope: string, key: string | null): string | null {
+  return key === null || scope === NO_SCOPE ? key : `${scope}${key}`;
 }
 
 function learn({ memory }: Policy, placement: Placement, worker: Worker): void {

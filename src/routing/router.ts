@@ -55,8 +55,8 @@ class StickyRouter implements Router {
     this.#stickiness = new StickinessByPolicy(options);
     const stickiness = this.#stickiness;
     this.#placer = new LegPlacer({ ...options, leg: 'single', stickiness });
-    const { keys, policies, pins, checkModel } = options;
-    this.#needs = { leg: 'single', keys, policies, stickiness, pins, checkModel };
+    const { keys, policies, pins, tenantHeader, checkModel } = options;
+    this.#needs = { leg: 'single', keys, policies, stickiness, pins, tenantHeader, checkModel };
   }
 
   decide(

@@ -56,6 +56,7 @@ function routerOf(settings: Settings, pins: PinStore, { whole, legs }: RoutingPo
     inflightCap: settings.pinInflightCap,
     pinLoadFactor: settings.pinLoadFactor ?? 0,
     failback: settings.failback,
+    tenantHeader: settings.tenantHeader,
     fallbacks: settings.fallbacks,
     shed: settings.smgCompat === '1.11' || settings.workerOverloadShed,
     learnFromPins: settings.learnFromPins,

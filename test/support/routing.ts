@@ -90,6 +90,7 @@ export const ROUTER_DEFAULTS = {
   inflightCap: 2,
   pinLoadFactor: 0,
   failback: 'as-smg',
+  tenantHeader: null,
   fallbacks: 2,
   shed: true,
   learnFromPins: false,

@@ -165,10 +165,10 @@ export const ROUTING_SETTINGS = {
     group: 'Sticky sessions',
     reload: 'live',
   }),
-  tenantHeader: later({
+  tenantHeader: available({
     type: optional(headerName()),
     default: null,
-    help: 'header whose value keeps the keys of tenants apart',
+    help: 'header whose value keeps the keys of tenants apart; Envoy must set it, not the client',
     group: 'Sticky sessions',
     reload: 'live',
   }),

@@ -47,12 +47,12 @@ export class PairRouter implements Router {
     this.#pair = pair;
     this.#pairing = new Pairing(pair.mode, !options.shed, pair.mirrored);
     const stickiness = new StickinessByPolicy(options);
-    const { keys, pins, checkModel } = options;
+    const { keys, pins, tenantHeader, checkModel } = options;
     const prefill = { ...options, leg: 'prefill', policies: pair.prefill, stickiness } as const;
     this.#prefill = new LegPlacer({ ...prefill, fallbacks: 0 });
     this.#prefillAlone = new LegPlacer(prefill);
     this.#decode = new LegPlacer({ ...options, leg: 'decode', policies: pair.decode, stickiness });
-    const common = { keys, pins, stickiness, checkModel };
+    const common = { keys, pins, tenantHeader, stickiness, checkModel };
     this.#needs = {
       prefill: { ...common, leg: 'prefill', policies: pair.prefill },
       decode: { ...common, leg: 'decode', policies: pair.decode },

@@ -11,6 +11,7 @@ export const EXPOSURE_ROWS: readonly Row[] = [
     ['--routing-key-sources', 'headers'],
   ],
   ['T61', 'hints', ({ filter }) => filter.forward_rules.disallowed_headers.patterns.push({ prefix: 'x-smg-target' })],
+  ['T61', 'the tenant', () => undefined, [], ['--tenant-header', 'Authorization']],
   ['T61', 'a cookie with a key', () => undefined, [], ['--routing-key-sources', 'rid,cookie:sid']],
   [
     'T61',

@@ -28,7 +28,8 @@ export const EXPOSURE_TRAPS: readonly Trap[] = [
     id: 'T61',
     level: 'error',
     title: 'a header that the service reads is hidden from it',
-    consequence: 'It sees no key or hint there, and conversations are scattered over the workers.',
+    consequence:
+      'It sees no key, hint or tenant there: conversations are scattered over the workers, or tenants share keys.',
     into: 'forward_rules of the ext_proc filter',
     cure: '# take the header out of disallowed_headers, or into allowed_headers',
     // envoy 2.2
