@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
@@ -114,7 +115,8 @@ describe.skipIf(without(schemas) || without(tools))('helm renders the chart', ()
   it('with everything that can be set', () => {
     const values = {
       image: { repository: 'registry.example/smg-envoy', tag: '1', pullPolicy: 'Always', pullSecrets: [{ name: 'a' }] },
-      replicas: 2,
+      replicas: 3,
+      pinStore: { url: 'rediss+sentinel://a:1,b:2/main', secretName: 'pins', passwordKey: 'password' },
       config: { policy: { type: 'cache_aware' }, worker_urls: ['http://10.0.0.1:8000'], destination_header: 'off' },
       secretName: '',
       discovery: { enabled: true, selector: { a: 'b', c: 'd' }, port: 1, namespace: '*' },
@@ -158,15 +160,50 @@ describe.skipIf(without(schemas) || without(tools))('helm renders the chart', ()
     expect(bare(rendered)).toEqual(bare(base));
   });
 
+  it('with a pin store: two replicas, as the component of kustomize has them', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'smg-envoy-kustomize-'));
+    const [base, component] = ['base', 'components/shared-pins'].map((path) => relative(folder, join(kustomize, path)));
+    writeFileSync(
+      join(folder, 'kustomization.yaml'),
+      `kind: Kustomization\nresources: [${base}]\ncomponents: [${component}]\n`,
+    );
+    const built = objects(kubectl(['kustomize', folder]));
+    rmSync(folder, { recursive: true });
+    const store = ['--set', 'pinStore.url=redis://redis:6379,pinStore.passwordKey=password'];
+    const rendered = objects(template(['--namespace', 'smg-envoy', ...store]));
+    const service = (all: readonly KubeObject[]) => all.filter(({ kind }) => kind === 'Deployment').map(deploymentOf);
+
+    expect(problems(built)).toEqual([]);
+    expect(problems(rendered)).toEqual([]);
+    expect(service(rendered)).toEqual(service(built));
+    expect(service(built)[0]?.replicas).toBe(2);
+    expect(JSON.stringify(built)).toContain('{"name":"SMG_PIN_STORE","value":"redis://redis:6379"}');
+    const [config] = rendered.filter(({ kind }) => kind === 'ConfigMap');
+    expect(JSON.stringify(config)).toContain(
+      'pin_store: redis://redis:6379\\npin_store_password_file: /etc/smg-envoy-pins/password',
+    );
+  });
+
   it.each([
     [['--set', 'gateway.kind=nope'], 'gateway'],
     [['--set', 'replica=2'], 'replica'],
+    [['--set', 'pinStore.url=redis://:secret@redis:6379'], 'pinStore'],
     [['--set', 'discovery.port=0'], 'port'],
     [['--set', 'gateway.kind=inference-pool,discovery.enabled=false'], 'a pool is made of pods'],
     [['--set', 'gateway.kind=envoy-gateway,config.pd_disaggregation=true'], 'config.pd_dispatch has to be header'],
   ])('%j is refused', (flags, message) => {
     expect(() => template(flags)).toThrow(message);
   });
+
+  /** What of a Deployment has to do with sharing pins; one names the store by variable, the other in the config file. */
+  function deploymentOf(one: KubeObject) {
+    // biome-ignore lint/suspicious/noExplicitAny: a manifest of a known kind
+    const { replicas, template: pod } = (one as any).spec;
+    const { volumes, topologySpreadConstraints, containers } = pod.spec;
+    const mounts: readonly { readonly name: string }[] = containers[0].volumeMounts;
+    const byName = (list: readonly { readonly name: string }[]) => new Map(list.map((each) => [each.name, each]));
+    return { replicas, volumes: byName(volumes), mounts: byName(mounts), topologySpreadConstraints };
+  }
 
   /** What the chart writes out and the manifests leave to the API server. */
   function withoutDefaults(one: KubeObject): unknown {

@@ -7,7 +7,7 @@ import { istioGateway } from './istio.ts';
 import { type Manifest, manifestYaml } from './manifest.ts';
 import type { GatewayOptions } from './options.ts';
 import { standaloneEnvoy } from './standalone.ts';
-import { workload } from './workload.ts';
+import { sharedPinsPatch, workload } from './workload.ts';
 
 /** What one overlay adds to the base. */
 interface Overlay {
@@ -22,12 +22,22 @@ interface Overlay {
 /** Istio labels the pods that it makes for a Gateway of the Gateway API. */
 const OWN_GATEWAY: Partial<GatewayOptions> = { gatewayPods: { 'gateway.networking.k8s.io/gateway-name': 'gateway' } };
 
+const PIN_STORE = 'redis://redis:6379';
+const SHARED_PINS = {
+  '#': 'Two replicas that share their pins in Redis, for any overlay: components: [../../components/shared-pins]',
+  apiVersion: 'kustomize.config.k8s.io/v1alpha1',
+  kind: 'Component',
+  patches: [{ path: 'deployment.yaml' }],
+};
+
 /** The files of `deploy/kustomize`: path there, and text. `options` are those of the base, of any mode. */
 export function kustomizeFiles(options: GatewayOptions): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
   const base = byFile(workload(options.workload));
   for (const [file, manifests] of base) files.set(`base/${file}`, manifestYaml(manifests));
   files.set('base/kustomization.yaml', kustomization('The service alone.', { resources: [...base.keys()] }));
+  files.set('components/shared-pins/deployment.yaml', commentedYaml(sharedPinsPatch(options.workload, PIN_STORE)));
+  files.set('components/shared-pins/kustomization.yaml', commentedYaml(SHARED_PINS));
 
   for (const [name, overlay] of Object.entries(overlays(options))) {
     const { about, file, manifests, settings } = overlay;

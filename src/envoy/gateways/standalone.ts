@@ -1,11 +1,13 @@
 import { renderBootstrap } from '../bootstrap/render-bootstrap.ts';
 import type { Config } from '../bootstrap/typed.ts';
-import { type Manifest, manifest } from './manifest.ts';
+import { type Manifest, manifest, LABELS as SERVICE_LABELS } from './manifest.ts';
 import type { GatewayOptions, Labels, Reference } from './options.ts';
 import { GRPC_PORT } from './workload.ts';
 
 const NAME = 'smg-envoy-proxy';
 const LABELS: Labels = { 'app.kubernetes.io/name': NAME };
+/** Its name has the address of each replica, which the Service `smg-envoy` hides. */
+const REPLICAS = 'smg-envoy-replicas';
 const HTTP_PORT = 8080;
 /** Longest time that running answers have when a pod of Envoy ends. */
 const GRACE_SECS = 180;
@@ -15,7 +17,8 @@ const NONROOT = 65_532;
 /** An Envoy of our own in the cluster, with the generated bootstrap: a backend for a gateway of any kind. */
 export function standaloneEnvoy(options: GatewayOptions): readonly Manifest[] {
   const at = { namespace: options.workload.namespace, name: NAME };
-  return [configMap(options, at), deployment(at), service(at), disruptionBudget(at)];
+  const replicas = replicasService({ ...at, name: REPLICAS });
+  return [configMap(options, at), deployment(at), service(at), replicas, disruptionBudget(at)];
 }
 
 function configMap(options: GatewayOptions, at: Reference): Manifest {
@@ -23,7 +26,7 @@ function configMap(options: GatewayOptions, at: Reference): Manifest {
   const bootstrap = renderBootstrap({
     ...envoy,
     listen: { kind: 'tcp', host: '0.0.0.0', port: HTTP_PORT },
-    pickers: [{ kind: 'tcp', host: `smg-envoy.${options.workload.namespace}.svc.cluster.local`, port: GRPC_PORT }],
+    pickers: [{ kind: 'tcp', host: `${REPLICAS}.${options.workload.namespace}.svc.cluster.local`, port: GRPC_PORT }],
   });
   const about = 'The output of `smg-envoy envoy-config`. Envoy reads it when it starts.';
   return manifest('v1', 'ConfigMap', at, about, { data: { 'envoy.yaml': bootstrap } });
@@ -77,6 +80,18 @@ function podSpec(): Config {
 function service(at: Reference): Manifest {
   return manifest('v1', 'Service', at, 'Where clients, or the route of a gateway, come in.', {
     spec: { selector: LABELS, ports: [{ name: 'http', port: 80, targetPort: 'http', appProtocol: 'http' }] },
+  });
+}
+
+function replicasService(at: Reference): Manifest {
+  const about =
+    'The replicas of the service by their own addresses: Envoy leaves out one that drains, and repeats a call at another.';
+  return manifest('v1', 'Service', at, about, {
+    spec: {
+      clusterIP: 'None',
+      selector: SERVICE_LABELS,
+      ports: [{ name: 'grpc', port: GRPC_PORT, targetPort: 'grpc', appProtocol: 'kubernetes.io/h2c' }],
+    },
   });
 }
 

@@ -51,6 +51,20 @@ describe('the service as manifests', () => {
     expect(parse(data['config.yaml'])).toEqual(config);
   });
 
+  it('is one replica while it shares no pins', () => {
+    expect(kinds({ config: { pin_store: 'memory' } })['Deployment'].spec.replicas).toBe(1);
+    expect(kinds({ config: {} })['Deployment'].spec.template.spec.volumes).toHaveLength(1);
+  });
+
+  it('is two replicas on different nodes where it shares pins, and finds secrets as files', () => {
+    const { spec } = kinds({ config: { pin_store: 'redis://redis:6379' } })['Deployment'];
+
+    expect(spec.replicas).toBe(2);
+    expect(spec.template.spec.topologySpreadConstraints[0].topologyKey).toBe('kubernetes.io/hostname');
+    expect(spec.template.spec.volumes[1].secret).toEqual({ secretName: 'smg-envoy-pins', optional: true });
+    expect(spec.template.spec.containers[0].volumeMounts[1].mountPath).toBe('/etc/smg-envoy-pins');
+  });
+
   it.each([
     ['models', 'Role', 'models'],
     [null, 'ClusterRole', undefined],

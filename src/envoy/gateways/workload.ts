@@ -13,6 +13,9 @@ const NODE_USER = 1000;
 const STOP_MARGIN_SECS = 20;
 const CONFIG_FOLDER = '/etc/smg-envoy';
 const CONFIG_FILE = 'config.yaml';
+/** Files of the Secret for the shared pins, and the folder where the settings name them. */
+const PINS_SECRET = `${NAME}-pins`;
+const PINS_FOLDER = `/etc/${PINS_SECRET}`;
 
 /** The service: configuration, rights, pods, and the Service that gateways call. */
 export function workload(options: WorkloadOptions): readonly Manifest[] {
@@ -45,10 +48,13 @@ function access(options: WorkloadOptions): readonly Manifest[] {
 }
 
 function deployment(options: WorkloadOptions): Manifest {
-  const about = 'The service. One replica: replicas do not share what they remember of conversations.';
+  const shared = sharesPins(options);
+  const about = shared
+    ? 'The service. Its replicas share what they remember of conversations (pin_store).'
+    : 'The service. One replica: without a pin_store replicas do not share what they remember of conversations.';
   return manifest('apps/v1', 'Deployment', own(options), about, {
     spec: {
-      replicas: 1,
+      replicas: shared ? SHARED_REPLICAS : 1,
       '# strategy': 'the new pod is ready before the old one drains',
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
       selector: { matchLabels: LABELS },
@@ -57,7 +63,48 @@ function deployment(options: WorkloadOptions): Manifest {
   });
 }
 
+const SHARED_REPLICAS = 2;
+
+function sharesPins({ config }: WorkloadOptions): boolean {
+  const store = config['pin_store'];
+  return store !== undefined && store !== 'memory';
+}
+
+/** What the Deployment has beyond the base where replicas share pins, and where the store is. */
+export function sharedPinsPatch(options: WorkloadOptions, url: string): Config {
+  const { spread, volumes, mounts } = SHARED_PINS;
+  const env = [{ name: 'SMG_PIN_STORE', value: url }];
+  return {
+    '#': `Replicas that share their pins. Files of the Secret ${PINS_SECRET} are in ${PINS_FOLDER}.`,
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: own(options),
+    spec: {
+      replicas: SHARED_REPLICAS,
+      template: { spec: { ...spread, containers: [{ name: NAME, env, volumeMounts: mounts }], volumes } },
+    },
+  };
+}
+
+const SHARED_PINS = {
+  spread: {
+    '# topologySpreadConstraints': 'a node that goes takes one replica with it',
+    topologySpreadConstraints: [
+      {
+        maxSkew: 1,
+        topologyKey: 'kubernetes.io/hostname',
+        whenUnsatisfiable: 'ScheduleAnyway',
+        labelSelector: { matchLabels: LABELS },
+      },
+    ],
+  },
+  volumes: [{ name: 'pins', secret: { secretName: PINS_SECRET, optional: true } }],
+  mounts: [{ name: 'pins', mountPath: PINS_FOLDER, readOnly: true }],
+};
+const ALONE = { spread: {}, volumes: [], mounts: [] };
+
 function podSpec(options: WorkloadOptions): Config {
+  const { spread, volumes } = sharesPins(options) ? SHARED_PINS : ALONE;
   return {
     serviceAccountName: NAME,
     '# automountServiceAccountToken': 'only discovery asks the API server',
@@ -72,8 +119,9 @@ function podSpec(options: WorkloadOptions): Config {
       runAsGroup: NODE_USER,
       seccompProfile: { type: 'RuntimeDefault' },
     },
+    ...spread,
     containers: [container(options)],
-    volumes: [{ name: 'config', configMap: { name: NAME } }],
+    volumes: [{ name: 'config', configMap: { name: NAME } }, ...volumes],
   };
 }
 
@@ -102,7 +150,10 @@ function container(options: WorkloadOptions): Config {
       readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'] },
     },
-    volumeMounts: [{ name: 'config', mountPath: CONFIG_FOLDER, readOnly: true }],
+    volumeMounts: [
+      { name: 'config', mountPath: CONFIG_FOLDER, readOnly: true },
+      ...(sharesPins(options) ? SHARED_PINS : ALONE).mounts,
+    ],
   };
 }
 

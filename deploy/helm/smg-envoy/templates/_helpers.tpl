@@ -9,6 +9,10 @@ labels:
   {{- include "smg-envoy.labels" . | nindent 2 }}
 {{- end }}
 
+{{- define "smg-envoy.replicas" -}}
+{{- if kindIs "invalid" .Values.replicas }}{{ ternary 2 1 (ne .Values.pinStore.url "") }}{{ else }}{{ .Values.replicas }}{{ end }}
+{{- end }}
+
 {{- /* Namespace of the worker pods; "*" for all. */ -}}
 {{- define "smg-envoy.podNamespace" -}}
 {{ .Values.discovery.namespace | default .Release.Namespace }}
@@ -18,6 +22,10 @@ labels:
 {{- define "smg-envoy.config" -}}
 {{- $config := deepCopy .Values.config }}
 {{- $_ := set $config "shutdown_grace_period_secs" (int .Values.shutdownGracePeriodSecs) }}
+{{- with .Values.pinStore }}
+{{- if .url }}{{ $_ = set $config "pin_store" .url }}{{ end }}
+{{- if and .url .passwordKey }}{{ $_ = set $config "pin_store_password_file" (printf "/etc/smg-envoy-pins/%s" .passwordKey) }}{{ end }}
+{{- end }}
 {{- if .Values.discovery.enabled }}
 {{- $_ = set $config "service_discovery" true }}
 {{- $_ = set $config "service_discovery_port" (int .Values.discovery.port) }}
