@@ -1,5 +1,7 @@
 import { AppError } from '../util/app-error.ts';
-import type { RedisLink, RedisLinkOptions } from './redis-link.ts';
+import { parsePinStoreUrl } from '../util/pin-store-url.ts';
+import { RedisLink, type RedisLinkOptions } from './redis-link.ts';
+import { type LoginPlaces, LoginReader } from './store-login.ts';
 
 /**
  * Begins to connect to the store of `--pin-store`; one that is away keeps nobody waiting, the link is `down` until it comes.
@@ -7,6 +9,8 @@ import type { RedisLink, RedisLinkOptions } from './redis-link.ts';
  * @throws AppError `invalid_configuration` for a URL that is none, `unreadable_file` for a password or certificates that
  * cannot be read
  */
-export function openRedis(url: string, options: RedisLinkOptions): RedisLink {
-  throw new AppError('internal', `not connected to ${url.length} ${options.self}`);
+export function openRedis(url: string, options: RedisLinkOptions & LoginPlaces): RedisLink {
+  const result = parsePinStoreUrl(url);
+  if (!result.ok) throw new AppError('invalid_configuration', `--pin-store: ${result.problem}`);
+  return new RedisLink(result.address, new LoginReader(result.address, options), options);
 }

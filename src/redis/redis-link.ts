@@ -1,28 +1,276 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Cluster, Redis } from 'ioredis';
 import type { PinChange, StoreLink, StoreState } from '../pins/shared/pin-backend.ts';
+import { decodeChange } from '../pins/shared/pin-record.ts';
+import { Listeners } from '../util/listeners.ts';
+import type { StoreAddress, StoreHost } from '../util/pin-store-url.ts';
+import { LastingClient } from './lasting-client.ts';
 import type { LinkObserver } from './link-observer.ts';
+import { Prober } from './prober.ts';
+import { changesChannel } from './redis-pin-backend.ts';
 import type { StoreClient, StoreScript } from './store-client.ts';
+import { commandClient, subscriberClient } from './store-clients.ts';
+import { StoreError, type StoreErrorReason, storeErrorOf } from './store-error.ts';
+import { StoreGate } from './store-gate.ts';
+import type { LoginReader } from './store-login.ts';
+import { Subscription } from './subscription.ts';
 
 export interface RedisLinkOptions {
   /** Unique among the replicas: 8 hexadecimal digits. */
   readonly self: string;
   /** `--pin-store-prefix` */
   readonly prefix: string;
-  /** Beat those of the URL; null: as the URL says. */
-  readonly username: string | null;
-  readonly passwordFile: string | null;
-  /** Certificates to trust, for TLS; null: those of the system. */
-  readonly caPath: string | null;
   /** Longest wait of a request for the store, now. */
   readonly claimTimeoutMs: () => number;
-  /** Reads a message of `{prefix}:changes`; null: not one of ours. */
-  readonly readChange: (message: string) => PinChange | null;
   readonly observer: LinkObserver;
 }
 
-/** The way to the shared store: one connection for commands, one for the subscription, and how far they can be relied on. */
-export interface RedisLink extends StoreLink, StoreClient {
+/** How long the key of a probe stays. */
+const PROBE_TTL_MS = 5000;
+
+/** The way to the shared store: a connection for commands, one for the subscription, and how far they can be relied on. */
+export class RedisLink implements StoreLink, StoreClient {
+  readonly self: string;
+  readonly prefix: string;
+  readonly #options: RedisLinkOptions;
+  readonly #address: StoreAddress;
+  readonly #logins: LoginReader;
+  readonly #gate = new StoreGate();
+  readonly #commands: LastingClient<Redis | Cluster>;
+  readonly #subscription: Subscription;
+  readonly #prober: Prober;
+  readonly #states = new Listeners<[state: StoreState]>();
+  readonly #gaps = new Listeners<[]>();
+  #toldState: StoreState = 'down';
+  /** What was told last to be wrong; null while nothing is. */
+  #trouble: StoreErrorReason | null = null;
+  /** Changes may have been missed, which is told once both ways stand. */
+  #missed = true;
+  #epoch: string | null = null;
+  #sentinelsHaveLogin = false;
+
+  /** Begins to connect at once. */
+  constructor(address: StoreAddress, logins: LoginReader, options: RedisLinkOptions) {
+    this.self = options.self;
+    this.prefix = options.prefix;
+    this.#options = options;
+    this.#address = address;
+    this.#logins = logins;
+    this.#prober = new Prober({
+      ask: () => this.#probe(),
+      answered: (ms, epoch) => this.#probed(ms, epoch),
+      refused: (error) => this.#refused(error),
+      overdue: () => this.#lost(new StoreError('timeout', 'the store does not answer')),
+      well: () => this.#gate.state === 'up',
+    });
+    this.#commands = new LastingClient<Redis | Cluster>({
+      create: () => commandClient(this.#place()),
+      ready: () => {
+        this.#options.observer.connected();
+        this.#prober.begin();
+      },
+      ended: (error) => {
+        this.#prober.end();
+        // Who comes next may be another server, which lacks the last writes of this one.
+        this.#missed = true;
+        this.#lost(error);
+      },
+    });
+    this.#subscription = new Subscription({
+      create: () => subscriberClient(this.#place(), this.#anyNode()),
+      active: () => {
+        this.#options.observer.subscribed(true);
+        this.#tellGap();
+      },
+      lost: (error, wasActive) => {
+        if (wasActive) this.#options.observer.subscribed(false);
+        this.#missed = true;
+        this.#count(error);
+        this.#noteSentinels(error);
+      },
+    });
+    this.#commands.start();
+    this.#subscription.start();
+  }
+
+  get state(): StoreState {
+    return this.#gate.state;
+  }
+
+  answered(ms: number): void {
+    if (ms <= this.#options.claimTimeoutMs()) this.#gate.answered();
+    else this.failed();
+  }
+
+  failed(): void {
+    this.#gate.failed();
+    if (this.#gate.state === this.#toldState) return;
+    this.#told(new StoreError('timeout', 'answers come too late'));
+    this.#prober.hurry();
+  }
+
+  onState(listener: (state: StoreState) => void): () => void {
+    return this.#states.add(listener);
+  }
+
+  onChange(listener: (change: PinChange) => void): () => void {
+    return this.subscribe(changesChannel(this.prefix), (message) => {
+      const change = decodeChange(message);
+      if (change !== null) listener(change);
+    });
+  }
+
+  onGap(listener: () => void): () => void {
+    return this.#gaps.add(listener);
+  }
+
+  run(command: string, args: readonly (string | number)[]): Promise<unknown> {
+    const client = this.#client();
+    return client === null ? notConnected() : client.call(command, [...args]).catch((error) => this.#failed(error));
+  }
+
+  script(lua: string): StoreScript {
+    const sha = createHash('sha1').update(lua).digest('hex');
+    return (keys, args) => {
+      const client = this.#client();
+      if (client === null) return notConnected();
+      const rest = [keys.length, ...keys, ...args];
+      return client
+        .call('evalsha', [sha, ...rest])
+        .catch((error) => {
+          if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+          return client.call('eval', [lua, ...rest]);
+        })
+        .catch((error) => this.#failed(error));
+    };
+  }
+
+  publish(channel: string, message: string): boolean {
+    const client = this.#client();
+    if (client === null) return false;
+    client.call('publish', [channel, message]).catch((error: unknown) => this.#count(storeErrorOf(error)));
+    return true;
+  }
+
+  subscribe(channel: string, listener: (message: string) => void): () => void {
+    return this.#subscription.subscribe(channel, listener);
+  }
+
   /** Ends connections and timers. */
-  close(): Promise<void>;
+  async close(): Promise<void> {
+    this.#states.clear();
+    this.#gaps.clear();
+    this.#prober.end();
+    await Promise.all([this.#commands.close(), this.#subscription.close()]);
+    this.#prober.end();
+  }
+
+  /** The client for commands while the store answers: what it does not answer must not pile up. */
+  #client(): Redis | Cluster | null {
+    const client = this.#commands.ready;
+    return client?.status === 'ready' && this.#prober.answering ? client : null;
+  }
+
+  async #probe(): Promise<string> {
+    const client = this.#commands.ready;
+    if (client === null) throw new StoreError('connection', 'no connection');
+    const key = `${this.prefix}:epoch`;
+    const [, found] = await Promise.all([
+      client.set(`${this.prefix}:probe:${this.self}`, '1', 'PX', PROBE_TTL_MS),
+      client.get(key),
+    ]);
+    if (found !== null) return found;
+    await client.set(key, randomBytes(8).toString('hex'), 'NX');
+    return (await client.get(key)) ?? '';
+  }
+
+  #probed(ms: number, epoch: string): void {
+    this.#options.observer.probed(ms);
+    if (this.#epoch !== null && epoch !== this.#epoch) this.#missed = true;
+    this.#epoch = epoch;
+    this.#gate.probed(ms, this.#options.claimTimeoutMs());
+    this.#told(null);
+    this.#tellGap();
+  }
+
+  #refused(error: StoreError): void {
+    this.#lost(error);
+    // Another login may have been written to the file, another server may be the master.
+    if (error.reason === 'auth' || error.reason === 'readonly') this.#commands.renew();
+  }
+
+  #lost(error: StoreError): void {
+    this.#noteSentinels(error);
+    this.#count(error);
+    this.#gate.lost();
+    this.#told(error);
+  }
+
+  /** Tells listeners of another state, and the observer what is wrong, once each. */
+  #told(trouble: StoreError | null): void {
+    const { observer } = this.#options;
+    const { state } = this.#gate;
+    if (trouble !== null && trouble.reason !== this.#trouble) {
+      this.#trouble = trouble.reason;
+      observer.troubled(trouble.reason, trouble.message);
+    }
+    if (state === 'up') this.#trouble = null;
+    if (state === this.#toldState) return;
+    const previous = this.#toldState;
+    this.#toldState = state;
+    observer.stateChanged(state, previous);
+    this.#states.tell(state);
+  }
+
+  #tellGap(): void {
+    if (!this.#missed || this.state === 'down' || !this.#subscription.active) return;
+    this.#missed = false;
+    this.#options.observer.gap();
+    this.#gaps.tell();
+  }
+
+  #failed(cause: unknown): never {
+    const error = storeErrorOf(cause);
+    this.#count(error);
+    if (error.reason === 'readonly' && this.state !== 'down') {
+      this.#gate.lost();
+      this.#told(error);
+      this.#prober.hurry();
+    }
+    throw error;
+  }
+
+  #count(error: StoreError): void {
+    this.#options.observer.failed(error.reason);
+  }
+
+  #place() {
+    const login = this.#logins.read();
+    return {
+      address: this.#address,
+      login,
+      name: `smg-envoy-${this.self}`,
+      sentinelLogin: this.#sentinelsHaveLogin ? login : null,
+    };
+  }
+
+  /** Sentinels are asked without a login first, as most have none; one that wants one gets that of the servers. */
+  #noteSentinels(error: StoreError): void {
+    if (this.#address.kind === 'sentinel' && error.reason === 'auth')
+      this.#sentinelsHaveLogin = !this.#sentinelsHaveLogin;
+  }
+
+  /** A node of the Cluster to subscribe at; null for the other kinds. */
+  #anyNode(): StoreHost | null {
+    if (this.#address.kind !== 'cluster') return null;
+    const client = this.#commands.ready;
+    const known = client?.isCluster === true ? (client as Cluster).nodes('master').map(({ options }) => options) : [];
+    const nodes = known.length > 0 ? known : this.#address.hosts;
+    const { host, port } = nodes[Math.floor(Math.random() * nodes.length)] ?? {};
+    return host === undefined || port === undefined ? null : { host, port };
+  }
 }
 
-export type { StoreClient, StoreLink, StoreScript, StoreState };
+function notConnected(): Promise<never> {
+  return Promise.reject(new StoreError('connection', 'no connection to the store'));
+}

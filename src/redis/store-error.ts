@@ -24,11 +24,11 @@ export class StoreError extends Error {
   }
 }
 
-/** Error codes by which an answer of Redis or Valkey begins. */
+/** Error codes by which an answer of Redis or Valkey begins; Redis 6 writes that of a command inside of a script later on. */
 const ANSWERS: readonly (readonly [StoreErrorReason, RegExp])[] = [
-  ['auth', /^(NOAUTH|WRONGPASS|NOPERM)\b|invalid password|\bAUTH <password>/],
-  ['readonly', /^(READONLY|MISCONF|NOREPLICAS)\b/],
-  ['full', /^OOM\b/],
+  ['auth', /\b(NOAUTH|WRONGPASS|NOPERM)\b|invalid password|\bAUTH <password>/],
+  ['readonly', /(^|-)(READONLY|MISCONF|NOREPLICAS)\b/],
+  ['full', /(^|-)OOM\b/],
   ['cluster', /^(CLUSTERDOWN|MOVED|ASK|TRYAGAIN|CROSSSLOT|MASTERDOWN)\b|Cluster redirections|slots cache/],
   ['loading', /^LOADING\b/],
   ['script', /^(NOSCRIPT|BUSY|UNKILLABLE)\b|\buser_script\b|running script/],
@@ -40,10 +40,11 @@ const SOCKET_CODE = /^(E[A-Z]+|ENOTFOUND|EAI_[A-Z]+)$/;
 /** What an error of the client library means. */
 export function storeErrorOf(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+  // Several addresses that all failed have a code, and no message.
+  const message = error instanceof Error ? error.message || code : String(error);
   const text = withoutSecrets(message);
   for (const [reason, pattern] of ANSWERS) if (pattern.test(message)) return new StoreError(reason, text);
-  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (TLS_CODE.test(code)) return new StoreError('tls', text);
   if (code === 'ETIMEDOUT' || /timed? ?out/i.test(message)) return new StoreError('timeout', text);
   if (SOCKET_CODE.test(code) || CLOSED.test(message)) return new StoreError('connection', text);

@@ -1,0 +1,89 @@
+import { type StoreError, storeErrorOf } from './store-error.ts';
+
+const EVERY_MS = 1000;
+const FIRST_RETRY_MS = 100;
+/** The store does not answer when a probe had no answer for this time. */
+const OVERDUE_MS = 1000;
+
+export interface ProberEvents {
+  /** Asks the store for a write. Answers with what tells one life of its data from the next. */
+  ask(): Promise<string>;
+  answered(ms: number, epoch: string): void;
+  refused(error: StoreError): void;
+  overdue(): void;
+  /** Whether the store can be waited for: then it is asked each second, else sooner and ever more seldom. */
+  well(): boolean;
+}
+
+/** Asks a connected store at intervals whether it does its work; one question at a time. */
+export class Prober {
+  readonly #events: ProberEvents;
+  #timer: NodeJS.Timeout | undefined;
+  #late: NodeJS.Timeout | undefined;
+  #retryMs = FIRST_RETRY_MS;
+  /** Of the question that is open; another connection begins another round. */
+  #round = 0;
+  #answering = false;
+
+  constructor(events: ProberEvents) {
+    this.#events = events;
+  }
+
+  /** True while the store answers, be it with errors. */
+  get answering(): boolean {
+    return this.#answering;
+  }
+
+  /** A connection is ready. */
+  begin(): void {
+    this.#retryMs = FIRST_RETRY_MS;
+    this.#answering = true;
+    this.#ask();
+  }
+
+  /** The store must not be waited for any more: find out soon when it can be. */
+  hurry(): void {
+    if (this.#late !== undefined || !this.#answering) return;
+    this.#retryMs = FIRST_RETRY_MS;
+    this.#next();
+  }
+
+  /** The connection is gone. */
+  end(): void {
+    this.#round += 1;
+    this.#answering = false;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#late);
+    this.#late = undefined;
+  }
+
+  #ask(): void {
+    clearTimeout(this.#timer);
+    const round = ++this.#round;
+    const start = performance.now();
+    this.#late = setTimeout(() => {
+      this.#answering = false;
+      this.#events.overdue();
+    }, OVERDUE_MS);
+    const settled = (tell: () => void): void => {
+      if (round !== this.#round) return;
+      clearTimeout(this.#late);
+      this.#late = undefined;
+      this.#answering = true;
+      tell();
+      // The listeners may have ended the connection.
+      if (round === this.#round) this.#next();
+    };
+    this.#events.ask().then(
+      (epoch) => settled(() => this.#events.answered(performance.now() - start, epoch)),
+      (error: unknown) => settled(() => this.#events.refused(storeErrorOf(error))),
+    );
+  }
+
+  #next(): void {
+    clearTimeout(this.#timer);
+    const well = this.#events.well();
+    this.#timer = setTimeout(() => this.#ask(), well ? EVERY_MS : this.#retryMs);
+    this.#retryMs = well ? FIRST_RETRY_MS : Math.min(EVERY_MS, this.#retryMs * 2);
+  }
+}
