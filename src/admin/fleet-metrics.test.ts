@@ -157,7 +157,7 @@ describe('gauges of the pins', () => {
   it('show what the store holds now, and what left it', () => {
     const metrics = createMetrics();
     const store = new MemoryPinStore({ maxPins: 2 });
-    bindPinMetrics(metrics, store, 'memory');
+    bindPinMetrics(metrics, store);
 
     for (const key of ['a', 'b', 'c']) void store.put(key, ['http://a:1'], 0, 1);
     const text = renderMetrics(metrics);

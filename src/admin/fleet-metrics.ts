@@ -93,7 +93,8 @@ function countStatuses(metrics: Metrics, workers: readonly Worker[]): void {
 }
 
 /** Lets the gauges of the pins be read from their store at each scrape. */
-export function bindPinMetrics(metrics: Metrics, store: PinStore, kind: 'memory' | 'redis'): void {
+export function bindPinMetrics(metrics: Metrics, store: PinStore): void {
+  const { kind } = store;
   metrics.manualCacheEntries.onScrape(() => {
     metrics.manualCacheEntries.cell().value = store.size;
   });

@@ -48,6 +48,7 @@ class SlowStore implements PinStore {
   sweep(now: number, maxIdleMs: number): number {
     return this.local.sweep(now, maxIdleMs);
   }
+  readonly kind = 'redis';
   readonly away = false;
   fetch(key: string): Pin | undefined {
     return this.local.peek(key);

@@ -33,7 +33,7 @@ export class PinFollower {
     if (holder !== undefined && holder !== worker.id) return;
     const candidates = router().afterServed(pinKey, pin.candidates, served.id);
     if (candidates === null) return;
-    metrics.pinMoves.cell('memory').value += 1;
+    metrics.pinMoves.cell(pins.kind).value += 1;
     const held = pins.put(pinKey, candidates, pin.version, now);
     if (held instanceof Promise) held.catch(onFailure);
   }

@@ -8,6 +8,7 @@ export interface MemoryPinStoreOptions {
 
 /** Pins of this process alone. Hot path. */
 export class MemoryPinStore implements PinStore {
+  readonly kind = 'memory';
   readonly away = false;
   readonly #table: PinTable;
   /** Writes so far. Versions are taken from it, so that a key that was forgotten never gets an old version back. */

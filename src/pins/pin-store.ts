@@ -60,6 +60,8 @@ export interface PinStore {
   sweep(now: number, maxIdleMs: number): number;
   /** A page of at most `limit` (≥ 1) pins. A pin that stays through a whole listing appears in it exactly once. */
   list(limit: number, cursor: string | null, now: number): PinPage;
+  /** What keeps the pins, as metrics name it. */
+  readonly kind: 'memory' | 'redis';
   /** True while a shared store cannot be asked: what is written now holds for this replica alone. */
   readonly away: boolean;
   /** Pins stored in this process. */

@@ -51,7 +51,7 @@ export class Housekeeping {
     this.#policyTimer = setInterval(() => this.#visitPolicies(), tendMs);
     if (maxIdleSecs === 0 || pinSweepSecs === 0) return;
     this.#pinTimer = setInterval(() => {
-      this.#parts.metrics.pinSweeps.cell('memory').value += 1;
+      this.#parts.metrics.pinSweeps.cell(this.#parts.pins.kind).value += 1;
       this.#sweepPins(maxIdleSecs * 1000, 0);
     }, pinSweepSecs * 1000);
   }
@@ -79,7 +79,7 @@ export class Housekeeping {
   #sweepPins(maxIdleMs: number, before: number): void {
     const { pins, metrics, log, clock } = this.#parts;
     const removed = pins.sweep(clock(), maxIdleMs);
-    metrics.pinsExpired.cell('memory').value += removed;
+    metrics.pinsExpired.cell(pins.kind).value += removed;
     if (removed > 0) this.#pinRest = setImmediate(() => this.#sweepPins(maxIdleMs, before + removed));
     else if (before > 0) log.info('idle pins were forgotten', { count: before });
   }

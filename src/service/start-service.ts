@@ -216,7 +216,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
   bindBreakerMetrics(metrics, registry);
   bindEngineMetrics(metrics, registry, clock);
   warnOfSharedAddresses(registry, log);
-  bindPinMetrics(metrics, pins, 'memory');
+  bindPinMetrics(metrics, pins);
   bindServiceMetrics({ metrics, ledger, ends, endpoints, transport });
   bindPolicyMetrics(metrics, policies);
 

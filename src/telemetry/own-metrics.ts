@@ -1,4 +1,5 @@
 /** The service's own metrics (interface 11, envoy 1 rule 25). */
+import { ASK_RESULTS, SYNC_RESULTS } from '../pins/shared/pin-observer.ts';
 import { CACHE_INDEX_BRANCHES, KEY_PLACES } from '../routing/decision.ts';
 import type { HttpErrorCode } from '../util/error-codes.ts';
 import { counter, gauge, histogram, label } from './definition.ts';
@@ -82,6 +83,12 @@ export type ReleaseReason = (typeof RELEASE_REASONS)[number];
 
 /** Kinds of access-log entries: the end or the proof of life of a known pick, an attempt, and those that tell us nothing. */
 export const LOG_ENTRY_KINDS = ['end', 'periodic', 'attempt', 'unknown_pick', 'no_pick', 'other'] as const;
+
+/** Messages about loads between replicas: `unsent` while the way is down; `gap`: something before it was missed. */
+export const LOAD_MESSAGE_EVENTS = ['sent', 'unsent', 'received', 'malformed', 'gap'] as const;
+
+/** Access-log entries for picks of other replicas: `lost` ones did not reach their replica. */
+export const PASSED_END_EVENTS = ['forwarded', 'received', 'lost', 'malformed'] as const;
 
 /** What a question for the load of a worker came to: no report is an answer in which none stood. */
 export const LOAD_POLL_RESULTS = ['report', 'no_report', 'failed'] as const;
@@ -179,6 +186,27 @@ export const OWN_METRICS = {
   pinEvictions: counter('smg_envoy_pin_evictions_total', 'Pins that left because the store was full.', [store]),
   pinsExpired: counter('smg_envoy_pins_expired_total', 'Pins that left because they were idle for too long.', [store]),
   pinSweeps: counter('smg_envoy_pin_sweeps_total', 'Passes over the store in search of idle pins.', [store]),
+  pinsProvisional: gauge(
+    'smg_envoy_pins_provisional',
+    'Pins that only this replica knows, since the shared store did not answer in time.',
+    [],
+  ),
+  pinAsks: counter(
+    'smg_envoy_pin_store_asks_total',
+    'New and moved pins, by how the shared store took part: won is as this replica wrote it, followed as another one did; late and failed were waited for in vain, behind not at all, and are provisional.',
+    [label('result', ASK_RESULTS)],
+  ),
+  pinAskSeconds: histogram(
+    'smg_envoy_pin_store_ask_seconds',
+    'Seconds that a request waited for the shared store.',
+    DECISION_BUCKETS,
+    [],
+  ),
+  pinSyncs: counter(
+    'smg_envoy_pin_store_syncs_total',
+    'Work on pins beside the requests: changes of other replicas taken over, provisional pins that were kept or gave way to another, pins given back to a store that had lost them, and pins whose end was put off.',
+    [label('result', SYNC_RESULTS)],
+  ),
   pinMoves: counter('smg_envoy_pin_moves_total', 'Pins moved to the worker that really served after a retry.', [store]),
 
   picksInFlight: gauge('smg_envoy_picks_in_flight', 'Placed requests whose end is not yet known.', []),
@@ -197,6 +225,27 @@ export const OWN_METRICS = {
     [],
   ),
   logStreams: gauge('smg_envoy_access_log_streams', 'Access-log streams open now.', []),
+
+  replicas: gauge(
+    'smg_envoy_replicas',
+    'Replicas that share their counts of requests now, this one with them; 0 where none are shared.',
+    [],
+  ),
+  replicaMessages: counter(
+    'smg_envoy_replica_load_messages_total',
+    'Messages between replicas about requests in flight; unsent while the way to them is down, gap when some before it were missed.',
+    [label('event', LOAD_MESSAGE_EVENTS)],
+  ),
+  replicaShareAge: gauge(
+    'smg_envoy_replica_share_age_seconds',
+    'Seconds since the word of the replica that was silent for longest; -1 when no other one is known.',
+    [],
+  ),
+  passedEnds: counter(
+    'smg_envoy_replica_log_entries_total',
+    'Access-log entries of picks that another replica made: forwarded to it, received from others, lost on the way, or malformed.',
+    [label('event', PASSED_END_EVENTS)],
+  ),
 
   loadPolls: counter('smg_envoy_load_polls_total', 'Questions for the load of a worker, by what came of them.', [
     label('result', LOAD_POLL_RESULTS),

@@ -30,6 +30,7 @@ export interface SharedPinStoreOptions {
 }
 
 export class SharedPinStore implements PinStore {
+  readonly kind = 'redis';
   readonly #parts: SharedPinStoreParts;
   readonly #held: HeldPins;
   readonly #sync: PinSync;
