@@ -14,7 +14,8 @@ const SLOTS_MS = 1000;
 const MAX_REDIRECTIONS = 5;
 
 /** Spelled out, as the library makes the types of answers from it. */
-type Options = RedisOptions & { readonly replyMapping: 'legacy' };
+type Options = Part & { readonly replyMapping: 'legacy' };
+type Part = Omit<RedisOptions, 'replyMapping'>;
 
 export interface ClientPlace {
   readonly address: StoreAddress;
@@ -79,7 +80,7 @@ function common({ address, login, name }: ClientPlace): Options {
   };
 }
 
-function target({ address, login, sentinelLogin }: ClientPlace): RedisOptions {
+function target({ address, login, sentinelLogin }: ClientPlace): Part {
   if (address.kind !== 'sentinel') return address.hosts[0] ?? {};
   return {
     sentinels: address.hosts.map(({ host, port }) => ({ host, port })),
@@ -92,6 +93,6 @@ function target({ address, login, sentinelLogin }: ClientPlace): RedisOptions {
   };
 }
 
-function tlsOf({ tls }: StoreAddress, { ca }: StoreLogin): RedisOptions {
+function tlsOf({ tls }: StoreAddress, { ca }: StoreLogin): Part {
   return tls ? { tls: ca === null ? {} : { ca } } : {};
 }
