@@ -42,7 +42,8 @@ export class PendingPuts {
   readonly #timers: Timers;
   readonly #clock: () => number;
   readonly #late: (put: PendingPut) => void;
-  #stopTimer: (() => void) | null = null;
+  #stopTimer: () => void = () => {};
+  #wakeAt = Number.POSITIVE_INFINITY;
 
   constructor(timers: Timers, clock: () => number, late: (put: PendingPut) => void) {
     this.#timers = timers;
@@ -56,7 +57,7 @@ export class PendingPuts {
 
   add(put: PendingPut): void {
     this.#byName.set(put.name, put);
-    if (this.#stopTimer === null) this.#wake(put.deadline);
+    this.#wakeBy(put.deadline);
   }
 
   /** The store has answered, or never will. */
@@ -65,17 +66,19 @@ export class PendingPuts {
   }
 
   close(): void {
-    this.#stopTimer?.();
-    this.#stopTimer = null;
+    this.#stopTimer();
     this.#byName.clear();
   }
 
-  #wake(at: number): void {
+  #wakeBy(at: number): void {
+    if (at >= this.#wakeAt) return;
+    this.#stopTimer();
+    this.#wakeAt = at;
     this.#stopTimer = this.#timers.afterReading(Math.max(1, at - this.#clock()), () => this.#expire());
   }
 
   #expire(): void {
-    this.#stopTimer = null;
+    this.#wakeAt = Number.POSITIVE_INFINITY;
     const now = this.#clock();
     let next = Number.POSITIVE_INFINITY;
     for (const put of this.#byName.values()) {
@@ -83,6 +86,6 @@ export class PendingPuts {
       if (put.deadline <= now) this.#late(put);
       else next = Math.min(next, put.deadline);
     }
-    if (next < Number.POSITIVE_INFINITY) this.#wake(next);
+    this.#wakeBy(next);
   }
 }

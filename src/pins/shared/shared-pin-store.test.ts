@@ -51,6 +51,21 @@ describe('decisions 6: a new key', () => {
     expect(asked).toEqual(['late']);
   });
 
+  it('counts the wait from the start of the request, whatever it did before', async () => {
+    const bench = new SharedPinsBench();
+    const { store, backend } = bench.replica({ claimTimeoutMs: 50 });
+    backend.before = NEVER;
+    bench.clock.now = 40;
+    let given = 0;
+    void Promise.resolve(store.put('new', ['w1'], 0, 40)).then(() => given++);
+    void Promise.resolve(store.put('again', ['w1'], 0, 0)).then(() => given++);
+
+    await bench.clock.pass(10);
+    expect(given).toBe(1);
+    await bench.clock.pass(40);
+    expect(given).toBe(2);
+  });
+
   it.each(['slow', 'down'] as const)('does not wait at all while the store is %s', (state) => {
     const { store, link, asked } = new SharedPinsBench().replica();
     link.state = state;
