@@ -51,13 +51,13 @@ export function bindFleetMetrics(metrics: Metrics, fleet: SnapshotSource): () =>
   metrics.workerRequestsActive.onScrape(() => {
     metrics.workerRequestsActive.clear();
     for (const worker of fleet.current.workers) {
-      metrics.workerRequestsActive.cell(worker.id).value = worker.load.requests;
+      metrics.workerRequestsActive.cell(worker.id).value = worker.load.ownRequests;
     }
   });
   metrics.workerRoutingKeysActive.onScrape(() => {
     metrics.workerRoutingKeysActive.clear();
     for (const worker of fleet.current.workers) {
-      metrics.workerRoutingKeysActive.cell(worker.id).value = worker.load.distinctKeys;
+      metrics.workerRoutingKeysActive.cell(worker.id).value = worker.load.ownDistinctKeys;
     }
   });
   metrics.workersOverloaded.onScrape(() => countOverloaded(metrics, fleet.current.workers));

@@ -25,7 +25,7 @@ describe('policies 2.5 counters', () => {
   });
 
   it('can only be written where a registry made it', () => {
-    const foreign = { requests: 0, distinctKeys: 0, ofKey: () => 0 };
+    const foreign = { requests: 0, distinctKeys: 0, ownRequests: 0, ownDistinctKeys: 0, ofKey: () => 0 };
 
     expect(() => LoadCounter.of(foreign)).toThrow(TypeError);
   });

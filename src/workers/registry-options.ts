@@ -1,5 +1,6 @@
 import type { BreakerRules } from './breaker.ts';
 import type { FleetObserver } from './fleet-observer.ts';
+import type { LoadTable } from './shared-loads.ts';
 import type { WorkerSource } from './worker-kinds.ts';
 
 export interface RegistryOptions {
@@ -14,6 +15,8 @@ export interface RegistryOptions {
   readonly breaker?: BreakerRules;
   /** `--dp-aware`: the engine of a worker without a declared rank says whether it is one worker or one for each rank. */
   readonly dpAware?: boolean;
+  /** Counts shared with other replicas; by default none are. */
+  readonly loads?: LoadTable;
   /** `--pd-disaggregation` */
   readonly disaggregated?: boolean;
 }

@@ -10,6 +10,7 @@ import { InstanceTable } from './instance-table.ts';
 import type { EngineKind } from './leg-facts.ts';
 import { rankSpecs } from './ranks.ts';
 import type { RegistryOptions } from './registry-options.ts';
+import { LOCAL_LOADS, type LoadTable } from './shared-loads.ts';
 import type { WorkerSnapshot } from './snapshot.ts';
 import type { JudgedSource } from './snapshot-source.ts';
 import { declared, type Incarnation, type SourcedWorker } from './sourced-worker.ts';
@@ -28,6 +29,7 @@ export class Registry implements JudgedSource {
   readonly #removeFailed: boolean | WorkerSource;
   readonly #observer: FleetObserver;
   readonly #breakerRules: BreakerRules;
+  readonly #loads: LoadTable;
   readonly dpAware: boolean;
   readonly #instances = new InstanceTable();
   readonly #drains: Drains;
@@ -53,6 +55,7 @@ export class Registry implements JudgedSource {
     this.#removeFailed = options.removeFailed ?? false;
     this.#observer = options.observer ?? SILENT_OBSERVER;
     this.#breakerRules = options.breaker ?? DEFAULT_BREAKER;
+    this.#loads = options.loads ?? LOCAL_LOADS;
     this.dpAware = options.dpAware ?? false;
     this.#current = FleetSnapshot.start(options.disaggregated ?? false);
   }
@@ -286,7 +289,8 @@ export class Registry implements JudgedSource {
   }
 
   #create(worker: Incarnation, source: WorkerSource, asksRanks: boolean): WorkerInstance {
-    const instance = new WorkerInstance(worker, source, this.#breakerRules, asksRanks);
+    const load = this.#loads.counterFor(worker.spec.url.id);
+    const instance = new WorkerInstance(worker, source, this.#breakerRules, asksRanks, load);
     this.#instances.add(instance);
     this.#observer.added(instance.worker);
     return instance;
@@ -368,6 +372,7 @@ export class Registry implements JudgedSource {
     this.#drains.end(instance);
     this.#breakerTimers.forget(instance);
     this.#instances.delete(instance);
+    this.#loads.retired(instance.id, instance.load);
     this.#observer.removed(instance.worker);
   }
 

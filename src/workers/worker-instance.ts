@@ -34,7 +34,7 @@ export type Drain =
  */
 export class WorkerInstance {
   readonly id: string;
-  readonly load = new LoadCounter();
+  readonly load: LoadCounter;
   readonly engine = new EngineLoadRecord();
   /** See `Incarnation`. */
   readonly incarnation: string;
@@ -60,8 +60,15 @@ export class WorkerInstance {
   #legFacts: LegFacts | null = null;
   #worker: Worker;
 
-  constructor({ spec, incarnation }: Incarnation, source: WorkerSource, breakerRules: BreakerRules, asksRanks = false) {
+  constructor(
+    { spec, incarnation }: Incarnation,
+    source: WorkerSource,
+    breakerRules: BreakerRules,
+    asksRanks = false,
+    load = new LoadCounter(),
+  ) {
     this.id = spec.url.id;
+    this.load = load;
     this.incarnation = incarnation;
     this.asksRanks = asksRanks;
     this.spec = spec;

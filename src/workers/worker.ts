@@ -3,16 +3,21 @@ import type { LegFacts } from './leg-facts.ts';
 import type { BreakerState, WorkerSource, WorkerStatus, WorkerType } from './worker-kinds.ts';
 
 /**
- * Requests in flight on one worker instance, as this service knows them. Written only by the in-flight ledger; a worker
- * that leaves and returns at the same URL is a new instance with counts of its own.
+ * Requests in flight on one worker instance: those of this replica, and what other replicas tell of the same worker. The
+ * own ones are written only by the in-flight ledger; a worker that leaves and returns at the same URL is a new instance with
+ * counts of its own.
  */
 export interface WorkerLoad {
-  /** Requests placed and not yet ended. */
+  /** Requests placed and not yet ended, by all replicas. */
   readonly requests: number;
-  /** Distinct load keys with at least one request in flight. */
+  /** Distinct load keys with at least one request in flight; a key that is active at two replicas counts twice. */
   readonly distinctKeys: number;
-  /** Requests in flight of one load key. */
+  /** Requests in flight of one load key, by all replicas. */
   ofKey(loadKey: string): number;
+  /** `requests` of this replica alone. */
+  readonly ownRequests: number;
+  /** `distinctKeys` of this replica alone. */
+  readonly ownDistinctKeys: number;
 }
 
 /** One routable backend at one moment. Immutable: a change of state makes a new object in a new snapshot. */

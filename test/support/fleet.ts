@@ -11,6 +11,14 @@ export class TestLoad implements WorkerLoad {
     return this.#keys.size;
   }
 
+  get ownRequests(): number {
+    return this.requests;
+  }
+
+  get ownDistinctKeys(): number {
+    return this.distinctKeys;
+  }
+
   ofKey(loadKey: string): number {
     return this.#keys.get(loadKey) ?? 0;
   }
