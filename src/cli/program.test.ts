@@ -186,12 +186,12 @@ describe('interface 3 flags of a command', () => {
     ['serve --worker-urls ipc://a', [/^--worker-urls: worker URL "ipc:\/\/a" has scheme ipc/]],
     ['serve --client-cert-path a.pem', ['--client-cert-path needs --client-key-path']],
     [
-      'serve --pin-store redis://h --cache-threshold 1.5 --nope --host=x',
+      'serve --pin-store redis://h:0 --cache-threshold 1.5 --nope --host=x',
       [
         'unknown flag --nope',
         /^--host of SMG/,
+        /^--pin-store redis:\/\/\*\*\*: the port of the host is not a number/,
         '--cache-threshold 1.5: expected a number from 0 to 1',
-        '--pin-store redis:// is not supported by this version yet',
       ],
     ],
   ])('%s is refused', async (words, problems) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { load, problemsOf } from '../../test/support/try-load.ts';
+import { problemsOf } from '../../test/support/try-load.ts';
 import { KNOWN_FLAGS } from './known-flags.ts';
 import { FLAGS } from './names.ts';
 import { flagName } from './setting.ts';
@@ -7,8 +7,6 @@ import { TABLE } from './settings-table.ts';
 
 /** A value for each later setting that would turn something on. */
 const REFUSED: readonly string[] = [
-  '--pin-claim-timeout-ms 10',
-  '--pin-key-hmac-file f',
   '--strict-forward-allowlist',
   '--tls-cert-path c --tls-key-path k',
   '--tls-key-path k --tls-cert-path c',
@@ -35,15 +33,7 @@ describe('settings of later versions', () => {
     expect(later.filter((flag) => !tried.has(flag)).sort()).toEqual(neverOn.sort());
   });
 
-  it.each(['--pin-store redis://'])('%s is refused as a value', (flags) => {
-    expect(problemsOf({ flags: flags.replace('redis://', 'redis://user:s3cret@host:1') })).toEqual([
-      `${flags} is not supported by this version yet`,
-    ]);
-  });
-
   it.each([
-    [{ env: { SMG_PIN_STORE: 'redis://h' } }, 'SMG_PIN_STORE=redis:// is not supported by this version yet'],
-    [{ file: 'pin_store: redis://h' }, 'conf.yaml:1:12: pin_store: redis:// is not supported by this version yet'],
     [{ file: 'enable_trace: true' }, 'conf.yaml:1:15: enable_trace is not supported by this version yet'],
     [{ env: { SMG_ENABLE_TRACE: 'true' } }, 'SMG_ENABLE_TRACE is not supported by this version yet'],
   ])('other sources are refused alike: %j', (sources, problem) => {
@@ -51,7 +41,7 @@ describe('settings of later versions', () => {
   });
 
   it.each([
-    { flags: '--pin-store memory --transport grpc-js --pin-claim-timeout-ms 50' },
+    { flags: '--transport grpc-js --otlp-traces-endpoint localhost:4317' },
     { env: { SMG_PREFILL: '', SMG_DECODE: '', SMG_SELECTOR: '' } },
     { flags: '--enable-trace false --otlp-traces-endpoint collector:4317' },
     { env: { SMG_ENABLE_TRACE: 'false', SMG_SERVICE_DISCOVERY: '0' } },
@@ -61,38 +51,22 @@ describe('settings of later versions', () => {
   });
 
   it('a range error comes instead of the refusal', () => {
-    expect(problemsOf({ flags: '--pin-claim-timeout-ms 60001' })).toEqual([
-      '--pin-claim-timeout-ms 60001: expected a whole number from 0 to 60000',
+    expect(problemsOf({ flags: '--otlp-traces-endpoint h:99999' })).toEqual([
+      expect.stringMatching(/^--otlp-traces-endpoint h:99999: expected /),
     ]);
   });
 
   it('judges only the value that would hold', () => {
-    expect(load({ flags: '--pin-store memory', file: 'pin_store: redis://h' }).settings.pinStore).toBe('memory');
-  });
-});
-
-describe('what is allowed', () => {
-  it.each([['--pin-store disk', 'memory (later: a redis://, rediss://, redis+sentinel:// or redis+cluster:// URL)']])(
-    'of %s tells what comes later',
-    (flags, allowed) => {
-      expect(problemsOf({ flags })).toEqual([`${flags}: expected ${allowed}`]);
-    },
-  );
-
-  it('marks each setting with values that are refused for now', () => {
-    const partly = TABLE.filter(([, { unavailable }]) => unavailable !== undefined);
-
-    expect(partly.filter(([, { type }]) => !type.allowed.includes('(later: ')).map(([key]) => key)).toEqual([]);
+    expect(problemsOf({ flags: '--enable-trace false', file: 'enable_trace: true' })).toEqual([]);
   });
 });
 
 describe('decisions 42 known flags', () => {
   it('a replacement that does not exist yet is told as such', () => {
     const later = TABLE.filter(([, setting]) => setting.later === true).map(([key]) => flagName(key));
-    const missing = [...later, '--pin-store'];
     const hasty = [...KNOWN_FLAGS].filter(
       ([, reason]) =>
-        missing.some((name) => ` ${reason} `.includes(` ${name} `)) && !reason.includes('in a later version'),
+        later.some((name) => ` ${reason} `.includes(` ${name} `)) && !reason.includes('in a later version'),
     );
 
     expect(hasty).toEqual([]);

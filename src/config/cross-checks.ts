@@ -5,6 +5,7 @@ import type { Given } from './given.ts';
 import { pairProblems } from './pair-checks.ts';
 import { flagName } from './setting.ts';
 import { type AnyKey, type SettingValues, settingOf } from './settings-table.ts';
+import { sharedProblems } from './shared-checks.ts';
 
 /** Checks that another part of the program knows how to make. */
 export interface Checks {
@@ -35,6 +36,7 @@ export interface CrossInput {
 export function crossCheck(input: CrossInput): void {
   const { values, derived, given, problems } = input;
   const name = (key: AnyKey): string => given.get(key)?.name ?? flagName(key);
+  const asked = (key: AnyKey): boolean => given.has(key) && given.get(key)?.value !== settingOf(key).default;
   const anyValue = (key: AnyKey): unknown => given.get(key)?.value ?? settingOf(key).default;
 
   if (given.has('routingKeyOrder') && given.has('routingKeySources')) {
@@ -46,6 +48,7 @@ export function crossCheck(input: CrossInput): void {
   }
   problems.push(...discoveryProblems(values, anyValue('pdDisaggregation') === true, name));
   problems.push(...pairProblems(values, name));
+  problems.push(...sharedProblems(values, asked, name));
   // With no worker at all, or with a source of workers, others are still to come (decisions 19).
   if (values.policy === 'power_of_two' && values.workerUrls.length === 1 && !findsWorkers(values)) {
     problems.push(`${name('policy')} power_of_two: needs at least two workers, and there is one`);

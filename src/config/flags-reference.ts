@@ -20,7 +20,7 @@ export function flagsReference(): string {
     'list are separated by blanks. "Change" says when a new value in the config file takes effect.',
     '',
     'A flag marked *later* is known and its value is checked, but it is refused by name until the feature exists; its default,',
-    'and values that switch the feature off, are accepted. Values behind "later:" in the column "allowed" are refused likewise.',
+    'and values that switch the feature off, are accepted.',
   ];
   for (const group of GROUPS) {
     lines.push(

@@ -14,7 +14,7 @@ export interface Given {
 }
 
 /** What stands between the name of a setting and its value, as its source writes them. */
-export const SEPARATORS: Readonly<Record<Source, string>> = { default: ' ', file: ': ', env: '=', flag: ' ' };
+const SEPARATORS: Readonly<Record<Source, string>> = { default: ' ', file: ': ', env: '=', flag: ' ' };
 
 export type Checked = { readonly given: Given } | { readonly problem: string };
 

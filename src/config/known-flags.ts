@@ -4,7 +4,7 @@ const NO_ENGINE = 'requests are routed, not parsed, tokenised or translated here
 const NO_STORE = 'conversations and responses are not stored here';
 const NO_MEDIA = 'bodies reach the worker untouched, media included';
 const NO_ENCODE = 'encode workers are not supported';
-const NO_MESH = 'replicas do not share pins; in a later version they do with --pin-store redis://…';
+const NO_MESH = 'replicas share pins and loads through Redis: --pin-store redis://…';
 const NO_RL = 'control of training workers is not part of routing';
 const NO_QUEUE = 'there is no job queue: changes of the fleet apply at once';
 
@@ -97,8 +97,8 @@ export const KNOWN_FLAGS: ReadonlyMap<string, string> = new Map(
     'oracle-pool-timeout-secs': NO_STORE,
     'postgres-db-url': NO_STORE,
     'postgres-pool-max': NO_STORE,
-    'redis-url': 'pins are kept in memory; in a later version they go to Redis with --pin-store redis://…',
-    'redis-pool-max': 'pins are kept in memory, without Redis',
+    'redis-url': 'Redis keeps pins, no conversations: --pin-store redis://…',
+    'redis-pool-max': 'each replica keeps one connection for commands and one for messages',
     'redis-retention-days': 'pins live for --max-idle-secs',
 
     'enable-rl': NO_RL,

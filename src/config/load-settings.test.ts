@@ -64,6 +64,11 @@ describe('interface 3, policies 7, decisions 12, 16, 17, 31, 43 defaults', () =>
     ['maxIdleSecs', 14_400],
     ['evictionInterval', 120],
     ['pinStore', 'memory'],
+    ['pinStoreUsername', null],
+    ['pinStorePasswordFile', null],
+    ['pinStoreCaPath', null],
+    ['pinStorePrefix', 'smg-envoy'],
+    ['pinClaimTimeoutMs', 50],
     ['maxPins', 1_000_000],
     ['pinInflightCap', 2],
     ['implicitKeys', ['authorization', 'x-forwarded-for', 'cookie']],
@@ -356,7 +361,9 @@ describe('messages', () => {
     [{ flags: '--control-plane-api-keys a:b:root:s3cret' }],
     [{ env: { SMG_CONTROL_PLANE_API_KEYS: 'a:b:root:s3cret' } }],
     [{ file: 'control_plane_api_keys: ["a:b:root:s3cret"]' }],
-    [{ flags: '--pin-store redis://user:s3cret@host' }],
+    [{ flags: '--pin-store redis://user:s3cret@host:x' }],
+    [{ env: { SMG_PIN_STORE: 'redis://user:s3cret' } }],
+    [{ file: 'pin_store: redis+cluster://user:s3cret@host/1' }],
     [{ file: 'pin_store: http://user:s3cret@host' }],
   ])('never repeat a secret: %#', (sources) => {
     const problems = problemsOf(sources);

@@ -74,9 +74,10 @@ const ROWS: readonly (readonly [flag: string, good: readonly string[], bad: read
   ['--prometheus-port', ['0'], ['65536']],
   [
     '--pin-store',
-    ['memory', 'redis://h', 'rediss://h', 'redis+sentinel://h', 'redis+cluster://h'],
-    ['disk', 'http://h'],
+    ['memory', 'redis://h', 'rediss://h', 'redis+sentinel://h/m', 'redis+cluster://h'],
+    ['disk', 'http://h', 'redis://h:x', 'redis+sentinel://h', 'redis+cluster://h/1', 'redis://h?db=1'],
   ],
+  ['--pin-store-prefix', ['a', 'team-1:smg.envoy_2'], ['', 'a{b}', 'é', 'x'.repeat(65)]],
   ['--max-pins', ['1', '16000000'], ['0', '16000001']],
   ['--pin-inflight-cap', ['0'], ['-1']],
   ['--routing-key-order', ['rid-first', 'header-first', 'header-only'], ['body-first']],
@@ -120,7 +121,7 @@ const ROWS: readonly (readonly [flag: string, good: readonly string[], bad: read
   ['--jwt-role-mapping', ['ops=admin'], ['ops=root']],
 ];
 
-const LATER = /(is not supported by this version yet|needs --pd-disaggregation)$/;
+const LATER = /(is not supported by this version yet|needs --pd-disaggregation|needs --pin-store redis:\/\/…)$/;
 
 describe('policies 7, interface 3 ranges', () => {
   const good = ROWS.flatMap(([flag, values]) => values.map((value) => [flag, value] as const));

@@ -5,6 +5,7 @@ export const GROUPS = [
   'Workers',
   'Routing',
   'Sticky sessions',
+  'Shared state',
   'Cache and load policies',
   'Protection',
   'Prefill and decode',
@@ -65,8 +66,6 @@ export interface Setting<T = unknown> {
   readonly inert?: (value: T) => boolean;
   /** Key of a switch that makes this setting meaningless when it is on. */
   readonly mootWith?: string;
-  /** Name of the part of a valid value that is not available yet, null when all of it is. */
-  readonly unavailable?: (value: T) => string | null;
   /** Policies whose object in the config file may hold this key. */
   readonly policies?: readonly string[];
 }

@@ -6,6 +6,7 @@ import { OPERATION_SETTINGS } from './settings/operation.ts';
 import { POLICY_SETTINGS } from './settings/policies.ts';
 import { REQUEST_SETTINGS } from './settings/requests.ts';
 import { ROUTING_SETTINGS } from './settings/routing.ts';
+import { SHARED_SETTINGS } from './settings/shared.ts';
 import { WORKER_SETTINGS } from './settings/workers.ts';
 
 /**
@@ -15,6 +16,7 @@ import { WORKER_SETTINGS } from './settings/workers.ts';
 export const SETTINGS = {
   ...WORKER_SETTINGS,
   ...ROUTING_SETTINGS,
+  ...SHARED_SETTINGS,
   ...POLICY_SETTINGS,
   ...DISAGGREGATION_SETTINGS,
   ...REQUEST_SETTINGS,

@@ -108,20 +108,6 @@ export const ROUTING_SETTINGS = {
     aliases: ['eviction-interval-secs'],
     policies: ['manual', 'cache_aware'],
   }),
-  pinStore: available({
-    type: text(
-      'memory (later: a redis://, rediss://, redis+sentinel:// or redis+cluster:// URL)',
-      (value) =>
-        value === 'memory' || (/^(rediss?|redis\+sentinel|redis\+cluster):\/\//.test(value) && URL.canParse(value)),
-      'memory',
-    ),
-    default: 'memory',
-    help: 'where pins are kept',
-    group: 'Sticky sessions',
-    reload: 'restart',
-    mask: (value) => value.replace(/\/\/.*@/, '//***@'),
-    unavailable: (value) => (value === 'memory' ? null : value.slice(0, value.indexOf('://') + 3)),
-  }),
   maxPins: available({
     // A JavaScript Map ends at 2^24 entries.
     type: int({ min: 1, max: 16_000_000 }),
@@ -134,13 +120,6 @@ export const ROUTING_SETTINGS = {
     type: int({ max: U32 }),
     default: 2,
     help: 'requests of a key in flight on its worker at which the next is placed anew; 0: never',
-    group: 'Sticky sessions',
-    reload: 'live',
-  }),
-  pinClaimTimeoutMs: later({
-    type: int({ max: 60_000, unit: 'ms' }),
-    default: 50,
-    help: 'longest wait for Redis on a new key, in milliseconds',
     group: 'Sticky sessions',
     reload: 'live',
   }),
@@ -171,12 +150,5 @@ export const ROUTING_SETTINGS = {
     help: 'header whose value keeps the keys of tenants apart; Envoy must set it, not the client',
     group: 'Sticky sessions',
     reload: 'live',
-  }),
-  pinKeyHmacFile: later({
-    type: optional(filePath()),
-    default: null,
-    help: 'file with the secret that hides keys in the pin store',
-    group: 'Sticky sessions',
-    reload: 'restart',
   }),
 } as const;
