@@ -1,17 +1,6 @@
-/** Why the shared store did not do what it was asked; the labels of `smg_envoy_pin_store_errors_total`. */
-export const STORE_ERROR_REASONS = [
-  'auth',
-  'readonly',
-  'full',
-  'timeout',
-  'connection',
-  'tls',
-  'cluster',
-  'loading',
-  'script',
-  'other',
-] as const;
-export type StoreErrorReason = (typeof STORE_ERROR_REASONS)[number];
+import type { StoreErrorReason } from '../pins/shared/pin-backend.ts';
+
+export type { StoreErrorReason };
 
 /** A call that the store did not carry out, or whose answer is lost. Its message holds neither keys nor secrets of ours. */
 export class StoreError extends Error {

@@ -24,6 +24,7 @@ import { PinFollower } from '../picker/pin-follower.ts';
 import { RequestEnds } from '../picker/request-ends.ts';
 import { ServedFeedback } from '../picker/served-feedback.ts';
 import { MemoryPinStore } from '../pins/memory-pin-store.ts';
+import type { PinStore } from '../pins/pin-store.ts';
 import { RequestIds } from '../request/request-id.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
@@ -49,6 +50,7 @@ import { bindServiceMetrics } from './service-metrics.ts';
 import { applyWorkers, healthSettingsOf, loadOptionsOf, registryOptionsOf } from './settings-to-fleet.ts';
 import { settleWhenRead } from './settle.ts';
 import { warnOfSharedAddresses } from './shared-addresses.ts';
+import { openSharedState, untilReached } from './shared-state.ts';
 import { schemesOf, upstreamOf } from './upstream-of.ts';
 
 /** A service that answers Envoy. */
@@ -78,6 +80,8 @@ const DECISION_TIMEOUT_MS = 250;
 const HELD_BYTES = 256 * 1024 * 1024;
 /** Longest wait of the gRPC port for the first verdicts on workers. */
 const FIRST_LOOK_MS = 1000;
+/** Longest wait of the gRPC port for the shared store. */
+const FIRST_STORE_MS = 2000;
 /** Three of the health checks that the generated configuration makes each second. */
 const NOTICE_MS = 3000;
 
@@ -94,7 +98,9 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
   const metrics = createMetrics();
   metrics.buildInfo.cell(options.version, process.versions.node).value = 1;
   const registry = new Registry({ ...registryOptionsOf(settings), observer: fleetObserver(metrics, log) });
-  const pins = new MemoryPinStore({ maxPins: settings.maxPins });
+  const self = randomBytes(4).toString('hex');
+  const shared = await openSharedState(settings, { self, metrics, log, clock });
+  const pins: PinStore = shared?.pins ?? new MemoryPinStore({ maxPins: settings.maxPins });
   const ledger = new InFlightLedger({
     requestTimeoutMs: settings.requestTimeoutSecs * 1000,
     workerById: (id) => registry.current.byId(id),
@@ -119,7 +125,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
       ledger,
       counters: new PickCounters(metrics),
       log,
-      pickIds: new PickIds(randomBytes(4).toString('hex')),
+      pickIds: new PickIds(self),
       requestIds: new RequestIds((bytes) => randomFillSync(bytes)),
       random: Math.random,
       clock,
@@ -244,6 +250,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
     () => prefills.close(),
     () => registry.close(),
     () => transport.close(),
+    () => shared?.close(),
   ];
   const close = async (): Promise<void> => {
     endpoints.close();
@@ -265,7 +272,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
       const server = await listenAdmin(app, settings.prometheusHost, settings.prometheusPort);
       closers.push(() => server.close());
     }
-    await untilJudged(registry, FIRST_LOOK_MS);
+    await Promise.all([untilJudged(registry, FIRST_LOOK_MS), shared && untilReached(shared, FIRST_STORE_MS)]);
     const { grpcSocket, grpcHost, grpcPort } = settings;
     const grpcAddress = await transport.listen(
       grpcSocket === null ? { host: grpcHost, port: grpcPort } : { socketPath: grpcSocket },
@@ -276,6 +283,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
       apply(next) {
         effective = next.settings;
         policies.configure(next.settings);
+        shared?.configure(next.settings);
         picker.reconfigure(pickerConfigOf(next.settings, pins, policies));
         housekeeping.configure(intervalsOf(next));
         applyWorkers(fleet, next, schemes, log);

@@ -1,4 +1,5 @@
 /** The service's own metrics (interface 11, envoy 1 rule 25). */
+import { STORE_ERROR_REASONS, STORE_STATES } from '../pins/shared/pin-backend.ts';
 import { ASK_RESULTS, SYNC_RESULTS } from '../pins/shared/pin-observer.ts';
 import { CACHE_INDEX_BRANCHES, KEY_PLACES } from '../routing/decision.ts';
 import type { HttpErrorCode } from '../util/error-codes.ts';
@@ -200,6 +201,28 @@ export const OWN_METRICS = {
     'smg_envoy_pin_store_ask_seconds',
     'Seconds that a request waited for the shared store.',
     DECISION_BUCKETS,
+    [],
+  ),
+  pinStoreState: gauge(
+    'smg_envoy_pin_store_state',
+    'State of the shared store: 1 for the one that holds. up answers in time, slow later than --pin-claim-timeout-ms, down not at all, or refuses writes.',
+    [label('state', STORE_STATES)],
+  ),
+  pinStoreProbeSeconds: histogram(
+    'smg_envoy_pin_store_probe_seconds',
+    'Seconds that the shared store took to answer the probe of each second.',
+    LAG_BUCKETS,
+    [],
+  ),
+  pinStoreConnects: counter('smg_envoy_pin_store_connects_total', 'Connections made to the shared store.', []),
+  pinStoreErrors: counter(
+    'smg_envoy_pin_store_errors_total',
+    'Calls and connections to the shared store that failed, by reason.',
+    [label('reason', STORE_ERROR_REASONS)],
+  ),
+  pinStoreGaps: counter(
+    'smg_envoy_pin_store_gaps_total',
+    'Times that changes may have been missed, or the store had lost what it held, and all pins were compared with it.',
     [],
   ),
   pinSyncs: counter(

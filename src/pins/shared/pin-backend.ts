@@ -36,14 +36,27 @@ export interface PinBackend {
   remove(name: string): Promise<boolean>;
 }
 
-/** How far the store can be relied on now. */
-export type StoreState =
-  /** It answers within the bound. */
-  | 'up'
-  /** It answers, but too late to be waited for: pins are written behind the answer. */
-  | 'slow'
-  /** It does not answer, or refuses writes. */
-  | 'down';
+/**
+ * How far the store can be relied on: it answers within the bound; it answers, but too late to be waited for, so that pins are
+ * written behind the answer; it does not answer, or refuses writes.
+ */
+export const STORE_STATES = ['up', 'slow', 'down'] as const;
+export type StoreState = (typeof STORE_STATES)[number];
+
+/** Why the store did not do what it was asked. */
+export const STORE_ERROR_REASONS = [
+  'auth',
+  'readonly',
+  'full',
+  'timeout',
+  'connection',
+  'tls',
+  'cluster',
+  'loading',
+  'script',
+  'other',
+] as const;
+export type StoreErrorReason = (typeof STORE_ERROR_REASONS)[number];
 
 /** What the pins must know of the way to the store. */
 export interface StoreLink {

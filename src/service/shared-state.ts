@@ -1,0 +1,97 @@
+/** What the replicas of one deployment have in common: made only where `--pin-store` names a shared store. */
+import type { Settings } from '../config/load-settings.ts';
+import { PinNames } from '../pins/shared/pin-names.ts';
+import { SharedPinStore } from '../pins/shared/shared-pin-store.ts';
+import type { RedisLink } from '../redis/redis-link.ts';
+import type { ReplicaChannel } from '../replicas/replica-channel.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { realTimers } from '../util/timers.ts';
+import { linkObserver, sharedPinObserver } from './store-observers.ts';
+
+export interface SharedState {
+  readonly pins: SharedPinStore;
+  readonly link: RedisLink;
+  readonly channel: ReplicaChannel;
+  /** Of a reload. */
+  configure(settings: Settings): void;
+  close(): Promise<void>;
+}
+
+export interface SharedStateParts {
+  /** Name of this replica. */
+  readonly self: string;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /** Milliseconds, monotonic. */
+  readonly clock: () => number;
+}
+
+/** Null where pins are kept in memory: then nothing of the client library is loaded. */
+export async function openSharedState(settings: Settings, parts: SharedStateParts): Promise<SharedState | null> {
+  if (settings.pinStore === 'memory') return null;
+  const { self, metrics, log, clock } = parts;
+  const { openRedis } = await import('../redis/open-redis.ts');
+  const { RedisPinBackend } = await import('../redis/redis-pin-backend.ts');
+  const { RedisReplicaChannel } = await import('../redis/redis-replica-channel.ts');
+  let current = settings;
+  const link = openRedis(settings.pinStore, {
+    self,
+    prefix: settings.pinStorePrefix,
+    username: settings.pinStoreUsername,
+    passwordFile: settings.pinStorePasswordFile,
+    caPath: settings.pinStoreCaPath,
+    claimTimeoutMs: () => current.pinClaimTimeoutMs,
+    observer: linkObserver(metrics, log),
+  });
+  const pins = new SharedPinStore(
+    {
+      backend: new RedisPinBackend(link),
+      link,
+      names: new PinNames(null),
+      observer: sharedPinObserver(metrics),
+      timers: realTimers,
+      clock,
+    },
+    { maxPins: settings.maxPins, ...timesOf(settings) },
+  );
+  metrics.pinsProvisional.onScrape(() => {
+    metrics.pinsProvisional.cell().value = pins.provisional;
+  });
+  return {
+    pins,
+    link,
+    channel: new RedisReplicaChannel(link),
+    configure(next) {
+      current = next;
+      pins.configure(timesOf(next));
+    },
+    async close() {
+      pins.close();
+      await link.close();
+    },
+  };
+}
+
+/**
+ * Resolves once the store can be asked, after `limitMs` at the latest: who answers Envoy earlier decides about keys that
+ * other replicas have placed.
+ */
+export function untilReached({ link }: SharedState, limitMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      stop();
+      resolve();
+    };
+    const stop = link.onState((state) => {
+      if (state === 'up') done();
+    });
+    const timer = setTimeout(done, limitMs);
+    if (link.state === 'up') done();
+  });
+}
+
+function timesOf({ maxIdleSecs, pinClaimTimeoutMs }: Settings) {
+  return { maxIdleMs: maxIdleSecs * 1000, claimTimeoutMs: pinClaimTimeoutMs };
+}

@@ -1,0 +1,68 @@
+/** What the shared store and its pins report, as metrics and log lines. */
+import { STORE_STATES, type StoreErrorReason } from '../pins/shared/pin-backend.ts';
+import { ASK_RESULTS, type SharedPinObserver, SYNC_RESULTS } from '../pins/shared/pin-observer.ts';
+import type { LinkObserver } from '../redis/link-observer.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+
+/** What an operator can do about it. */
+const CURES: Readonly<Record<StoreErrorReason, string>> = {
+  auth: 'check user and password: --pin-store, --pin-store-username, --pin-store-password-file, and the rights of the user',
+  readonly: 'it is a replica: name the master, or Sentinels or a Cluster, which know it',
+  full: 'raise its maxmemory, or set maxmemory-policy to volatile-ttl',
+  timeout: 'see how busy it is, and the network to it',
+  connection: 'check that it runs, its address in --pin-store, and the network to it',
+  tls: 'check --pin-store-ca-path and the name in its certificate',
+  cluster: 'see CLUSTER INFO: all slots must be served',
+  loading: 'it reads its data and answers when it is through',
+  script: 'it must be Redis 6 or newer, or Valkey, and the user may run EVAL and EVALSHA',
+  other: 'see its log',
+};
+
+export function linkObserver(metrics: Metrics, log: Log): LinkObserver {
+  const probes = metrics.pinStoreProbeSeconds.cell();
+  const show = (state: (typeof STORE_STATES)[number]): void => {
+    for (const each of STORE_STATES) metrics.pinStoreState.cell(each).value = each === state ? 1 : 0;
+  };
+  show('down');
+  return {
+    stateChanged: (state, previous) => {
+      show(state);
+      if (state === 'up') log.info('the pin store answers; pins are shared', { reason: `was ${previous}` });
+      else if (state === 'slow')
+        log.warn('the pin store answers too late to be waited for; new pins are shared behind');
+      else log.warn('the pin store is away; new pins are shared when it is back');
+    },
+    troubled: (reason, message) => log.warn(`the pin store: ${message}; ${CURES[reason]}`, { reason }),
+    connected: () => {
+      metrics.pinStoreConnects.cell().value += 1;
+    },
+    subscribed: (active) => {
+      if (!active) log.warn('changes of pins by other replicas are not heard until the pin store is subscribed again');
+    },
+    probed: (ms) => probes.observe(ms / 1000),
+    failed: (reason) => {
+      metrics.pinStoreErrors.cell(reason).value += 1;
+    },
+    gap: () => {
+      metrics.pinStoreGaps.cell().value += 1;
+    },
+  };
+}
+
+export function sharedPinObserver(metrics: Metrics): SharedPinObserver {
+  const asks = new Map(ASK_RESULTS.map((result) => [result, metrics.pinAsks.cell(result)]));
+  const syncs = new Map(SYNC_RESULTS.map((result) => [result, metrics.pinSyncs.cell(result)]));
+  const seconds = metrics.pinAskSeconds.cell();
+  return {
+    asked: (result, ms) => {
+      const cell = asks.get(result);
+      if (cell !== undefined) cell.value += 1;
+      if (result !== 'behind') seconds.observe(ms / 1000);
+    },
+    synced: (result) => {
+      const cell = syncs.get(result);
+      if (cell !== undefined) cell.value += 1;
+    },
+  };
+}
