@@ -8,6 +8,7 @@ describe('interface 3 settings of the shared store', () => {
     ['--pin-store-password-file f', '--pin-store-password-file needs --pin-store redis://…'],
     ['--pin-store-ca-path f', '--pin-store-ca-path needs --pin-store redis://…'],
     ['--pin-store-prefix p', '--pin-store-prefix needs --pin-store redis://…'],
+    ['--pin-key-hmac-file f', '--pin-key-hmac-file needs --pin-store redis://…'],
     ['--pin-store redis://h --pin-store-ca-path f', '--pin-store-ca-path: needs a --pin-store with TLS, rediss://…'],
     [
       '--pin-store redis+cluster://h --pin-store-ca-path f',

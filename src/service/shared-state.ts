@@ -7,6 +7,7 @@ import type { ReplicaChannel } from '../replicas/replica-channel.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { realTimers } from '../util/timers.ts';
+import { readPinKeySecret } from './pin-key-secret.ts';
 import { linkObserver, sharedPinObserver } from './store-observers.ts';
 
 export interface SharedState {
@@ -48,7 +49,7 @@ export async function openSharedState(settings: Settings, parts: SharedStatePart
     {
       backend: new RedisPinBackend(link),
       link,
-      names: new PinNames(null),
+      names: new PinNames(readPinKeySecret(settings.pinKeyHmacFile)),
       observer: sharedPinObserver(metrics),
       timers: realTimers,
       clock,

@@ -2,9 +2,9 @@ import { ASSIGNMENT_MODES } from '../../routing/assignment.ts';
 import { KEY_ORDERS, KEY_SOURCE_FORM, type KeyOrder, parseKeySource } from '../../routing/key-sources.ts';
 import { POLICY_NAMES, type PolicyName, policyNameOf } from '../../routing/policy-name.ts';
 import { FAILBACKS, type Failback } from '../../routing/stickiness.ts';
-import { available, later, type SettingType } from '../setting.ts';
+import { available, type SettingType } from '../setting.ts';
 import { bool, choice, int, list, optional, real, TIMER_SECS, text, U32 } from '../setting-types.ts';
-import { filePath, headerName } from '../text-types.ts';
+import { headerName } from '../text-types.ts';
 
 /** Policy names in any case, with or without underscores (policies 0.4). */
 export function policyChoice<const V extends PolicyName>(names: readonly V[]): SettingType<V> {
