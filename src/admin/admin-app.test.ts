@@ -50,7 +50,7 @@ describe('interface 9 probes', () => {
   it.each(['access_log', 'stream', 'age'] as const)(
     'decisions 7 readiness tells that ends come from %s',
     async (source) => {
-      bench.state = { draining: false, sources: [], endOfRequest: source };
+      bench.state = { draining: false, sources: [], endOfRequest: source, pinStore: null };
 
       expect((await bench.ask('GET', '/readiness')).json.end_of_request_source).toBe(source);
     },

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { makeSnapshot, makeWorker } from '../../test/support/fleet.ts';
 import type { WorkerStatus, WorkerType } from '../workers/worker-kinds.ts';
-import { notReadyReason } from './readiness.ts';
+import { notReadyReason, readinessJson } from './readiness.ts';
 
-const STATE = { draining: false, endOfRequest: 'access_log', sources: [] } as const;
+const STATE = { draining: false, endOfRequest: 'access_log', sources: [], pinStore: null } as const;
 
 it.each<[disaggregated: boolean, workers: readonly (readonly [WorkerType, WorkerStatus])[], ready: boolean]>([
   [false, [['regular', 'ready']], true],
@@ -45,4 +45,19 @@ it.each<[disaggregated: boolean, workers: readonly (readonly [WorkerType, Worker
   const made = workers.map(([type, status]) => makeWorker(type, { type, status }));
   const fleet = { current: makeSnapshot(made, 1, disaggregated), settled: true, subscribe: () => () => {} };
   expect(notReadyReason(fleet, STATE)).toBe(ready ? null : 'no_ready_worker');
+});
+
+it('tells how far a shared store can be relied on, which takes no traffic away', () => {
+  const fleet = {
+    current: makeSnapshot([makeWorker('a', { status: 'ready' })], 1),
+    settled: true,
+    subscribe: () => () => {},
+  };
+
+  expect(readinessJson(fleet, { ...STATE, pinStore: { state: 'down', provisional: 3 } })).toMatchObject({
+    status: 'ready',
+    pin_store: 'down',
+    provisional_pins: 3,
+  });
+  expect(readinessJson(fleet, STATE)).not.toHaveProperty('pin_store');
 });

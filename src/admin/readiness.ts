@@ -1,4 +1,5 @@
 import type { RunningSource } from '../discovery/source.ts';
+import type { StoreState } from '../pins/shared/pin-backend.ts';
 import type { WorkerSnapshot } from '../workers/snapshot.ts';
 import type { SnapshotSource } from '../workers/snapshot-source.ts';
 import type { WorkerType } from '../workers/worker-kinds.ts';
@@ -15,6 +16,14 @@ export interface ServiceState {
   /** Sources of workers that are read while the service runs. */
   readonly sources: readonly Pick<RunningSource, 'name' | 'health' | 'problem'>[];
   readonly endOfRequest: EndOfRequestSource;
+  /** The store that replicas share; null where each keeps its own pins. */
+  readonly pinStore: PinStoreFacts | null;
+}
+
+export interface PinStoreFacts {
+  readonly state: StoreState;
+  /** Pins that only this replica knows. */
+  readonly provisional: number;
 }
 
 export type NotReadyReason = 'draining' | 'sources_not_read' | 'no_ready_worker';
@@ -43,6 +52,10 @@ export function readinessJson(fleet: SnapshotSource, state: ServiceState) {
     healthy_workers: workers.filter((worker) => worker.status === 'ready').length,
     total_workers: workers.length,
     end_of_request_source: state.endOfRequest,
+    // One that is away takes no traffic away: pins go on here.
+    ...(state.pinStore === null
+      ? {}
+      : { pin_store: state.pinStore.state, provisional_pins: state.pinStore.provisional }),
     ...(state.sources.length === 0 ? {} : { worker_sources: state.sources.map(sourceJson) }),
   };
 }

@@ -212,6 +212,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
       draining,
       sources: discovery.sources,
       endOfRequest: ends.logStreams > 0 ? 'access_log' : feedback.told ? 'stream' : 'age',
+      pinStore: shared === null ? null : { state: shared.link.state, provisional: shared.pins.provisional },
     }),
     config: () => publicSettings(effective),
     keys: settings.controlPlaneApiKeys,
