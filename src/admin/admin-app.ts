@@ -1,6 +1,5 @@
 import type { Hono } from 'hono';
 import type { ApiKey } from '../config/text-types.ts';
-import type { PinStore } from '../pins/pin-store.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
@@ -11,6 +10,7 @@ import type { FleetAdmin, NamesAdmin } from './fleet-admin.ts';
 import { flushRoute } from './flush-cache.ts';
 import { loadsJson } from './load-json.ts';
 import { metricsRoute } from './metrics-route.ts';
+import { type PinAdminParts, pinRoutes } from './pin-routes.ts';
 import { probeRoutes } from './probe-routes.ts';
 import type { ServiceState } from './readiness.ts';
 import type { AdminEnv, Route } from './route.ts';
@@ -24,13 +24,12 @@ export interface MetricsParts {
   readonly log: Log;
 }
 
-export interface AdminParts extends MetricsParts {
+export interface AdminParts extends MetricsParts, Omit<PinAdminParts, 'fleet' | 'log'> {
   readonly fleet: FleetAdmin;
   readonly names: NamesAdmin;
   /** Schemes of workers that Envoy is configured for. */
   readonly schemes: ReadonlySet<WorkerScheme>;
   readonly ask: AskWorker;
-  readonly pins: Pick<PinStore, 'size'>;
   readonly state: () => ServiceState;
   /** Effective settings as plain data, secrets masked. */
   readonly config: () => unknown;
@@ -53,6 +52,7 @@ export function createAdminApp(parts: AdminParts): AdminApp {
     ...probeRoutes(fleet, parts.state),
     metricsRoute(metrics, processMetrics, 'user'),
     ...workerRoutes(fleet, parts.names, log, parts.schemes),
+    ...pinRoutes(parts),
     flushRoute(fleet, log, parts.ask),
     {
       method: 'GET',

@@ -4,7 +4,13 @@ import type { AnyKey, SettingValues } from './settings-table.ts';
 type SharedSettings = Pick<SettingValues, 'pinStore' | 'pinStoreCaPath'>;
 
 /** What means nothing without a shared store, or says nothing to one without TLS. */
-const OF_THE_STORE = ['pinStoreUsername', 'pinStorePasswordFile', 'pinStoreCaPath', 'pinStorePrefix', 'pinKeyHmacFile'] as const;
+const OF_THE_STORE = [
+  'pinStoreUsername',
+  'pinStorePasswordFile',
+  'pinStoreCaPath',
+  'pinStorePrefix',
+  'pinKeyHmacFile',
+] as const;
 
 /** What is wrong with the settings of the shared store. `asked` tells whether somebody gave a setting a value of his own. */
 export function sharedProblems(

@@ -300,6 +300,7 @@ describe('a failure inside', () => {
         policies: real.policies,
         bodyNeed: () => null,
         afterServed: () => null,
+        pinKeys: () => [],
         decide: () => {
           throw boom;
         },

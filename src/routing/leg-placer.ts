@@ -1,6 +1,7 @@
 /** Places one leg of a request in its pool: sticky selection above one policy. Hot path. */
+import { stripLineage } from '../request/lineage.ts';
 import type { RoutingRequest } from '../request/routing-request.ts';
-import { NO_SCOPE, tenantScope } from '../request/tenant.ts';
+import { NO_SCOPE, scopeOfTenant, tenantScope } from '../request/tenant.ts';
 import type { Random } from '../util/random.ts';
 import type { Pool } from '../workers/snapshot.ts';
 import { NO_WORKERS, type Worker } from '../workers/worker.ts';
@@ -64,6 +65,23 @@ export class LegPlacer {
     return this.#placeKeyed(placement, policy, stickiness, scope, key, loadKey);
   }
 
+  /** See `Router.pinKeys`. */
+  pinKeys(tenant: string | null, pool: Pool, key: string): readonly string[] {
+    const { policies, stickiness, tenantHeader } = this.#options;
+    const scope = tenantHeader === null ? NO_SCOPE : scopeOfTenant(tenant);
+    const policy = policies.of(pool);
+    const { kind } = stickiness.of(policy);
+    const exact = this.#pinKey(scope, pool, policy, kind, key);
+    const conversation = kind === 'manual' ? key : stripLineage(key);
+    return conversation === key ? [exact] : [exact, this.#pinKey(scope, pool, policy, kind, conversation)];
+  }
+
+  #pinKey(scope: string, { model }: Pool, policy: Policy, kind: Stickiness['kind'], key: string): string {
+    const { leg, policies } = this.#options;
+    if (kind !== 'manual') return overridePinKey(scope, model, leg, key);
+    return manualPinKey(scope, leg, key, policy === policies.standard ? null : model);
+  }
+
   #placeKeyed(
     placement: Placement,
     policy: Policy,
@@ -72,15 +90,13 @@ export class LegPlacer {
     key: string,
     loadKey: string | null,
   ): Outcome {
-    const { leg, policies, pins, learnFromPins } = this.#options;
+    const { pins, learnFromPins } = this.#options;
     const { pool, trail } = placement;
     if (!anyKeepsPins(pool)) {
       trail.stickyBranch = 'no_healthy_workers';
       return this.#refuse('no_available_workers', policy, placement);
     }
-    const ownModel = policy === policies.standard ? null : pool.model;
-    const pinKey =
-      kind === 'manual' ? manualPinKey(scope, leg, key, ownModel) : overridePinKey(scope, pool.model, leg, key);
+    const pinKey = this.#pinKey(scope, pool, policy, kind, key);
     const choice = chooseSticky(rules, policy, pins, pinKey, loadKey, placement);
     if (choice === null || choice.worker === null) {
       return this.#refuse('no_available_workers', policy, placement);

@@ -3,13 +3,14 @@ import type { Endpoint } from '../request/endpoint.ts';
 import type { RequestHead } from '../request/request-head.ts';
 import type { RoutingRequest } from '../request/routing-request.ts';
 import type { Random } from '../util/random.ts';
-import { modelLabel, type WorkerSnapshot } from '../workers/snapshot.ts';
+import { modelLabel, type Pool, type WorkerSnapshot } from '../workers/snapshot.ts';
 import { type BodyNeed, type BodyNeedRules, bodyNeedOf } from './body-need.ts';
 import { afterServed } from './candidates.ts';
 import { newTrail, type Outcome, type Refusal } from './decision.ts';
 import { type Eligibility, eligiblePart } from './eligibility.ts';
 import { LegPlacer, type LegPlacerOptions } from './leg-placer.ts';
 import type { ModelPolicies } from './model-policies.ts';
+import type { Leg } from './pin-key.ts';
 import { isStrict } from './policy.ts';
 import { StickinessByPolicy, type StickinessOptions } from './stickiness.ts';
 
@@ -38,6 +39,13 @@ export interface Router {
   bodyNeed(head: RequestHead, snapshot: WorkerSnapshot, endpoint: Endpoint): BodyNeed;
   /** Candidates to store when another worker than the picked one served; null when they stay: see `afterServed`. */
   afterServed(pinKey: string, candidates: readonly string[], servedWorkerId: string): readonly string[] | null;
+  /**
+   * Names under which a key of a pool may be pinned, for who looks it up: as it is, and where requests drop the lineage of
+   * their keys also without it.
+   *
+   * @param tenant value of the tenant's header, null for requests without it; ignored where none is named
+   */
+  pinKeys(tenant: string | null, pool: Pool, leg: Leg, key: string): readonly string[];
 }
 
 export function createRouter(options: RouterOptions): Router {
@@ -78,6 +86,10 @@ class StickyRouter implements Router {
   afterServed(pinKey: string, candidates: readonly string[], servedWorkerId: string): readonly string[] | null {
     const { rules } = this.#stickiness.ofPin(pinKey);
     return afterServed(candidates, servedWorkerId, rules.write);
+  }
+
+  pinKeys(tenant: string | null, pool: Pool, _leg: Leg, key: string): readonly string[] {
+    return this.#placer.pinKeys(tenant, pool, key);
   }
 
   #unserved({ model, head }: RoutingRequest): Refusal {

@@ -6,6 +6,7 @@ import { bindEngineMetrics } from '../admin/engine-metrics.ts';
 import { bindFleetMetrics, bindPinMetrics } from '../admin/fleet-metrics.ts';
 import { listenAdmin } from '../admin/listen-admin.ts';
 import type { Loaded } from '../config/load-settings.ts';
+import { modelAliases } from '../config/model-aliases.ts';
 import { publicSettings } from '../config/public-settings.ts';
 import { AccessLogService } from '../envoy/access-log/access-log-service.ts';
 import { EndpointService } from '../envoy/endpoints/endpoint-service.ts';
@@ -207,6 +208,12 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
     schemes,
     ask,
     pins,
+    clock,
+    pinRules: () => ({
+      router: picker.router,
+      modelAliases: modelAliases(effective.modelAlias),
+      tenants: effective.tenantHeader !== null,
+    }),
     names: discovery.dns,
     state: () => ({
       draining,

@@ -112,6 +112,18 @@ export const HTTP_CODES = {
     from: ['admin'],
     meaning: 'The worker is being removed; it can be added again when it is gone.',
   },
+  pin_not_found: { status: 404, from: ['admin'], meaning: 'The key is not pinned for that model, leg and tenant.' },
+  pin_worker_unusable: {
+    status: 409,
+    from: ['admin'],
+    meaning: 'The worker cannot take the key; the message tells why.',
+  },
+  pin_contended: { status: 409, from: ['admin'], meaning: 'The pin was written by others all the time; try again.' },
+  pin_store_unavailable: {
+    status: 503,
+    from: ['admin'],
+    meaning: 'The store that replicas share does not answer, so that pins cannot be changed for all of them.',
+  },
   internal_error: { status: 500, from: ['admin'], meaning: 'A fault of the service; its log has the cause.' },
 } as const satisfies Record<string, HttpCode>;
 

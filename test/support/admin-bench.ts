@@ -2,9 +2,12 @@ import { expect } from 'vitest';
 import { type AdminParts, createAdminApp } from '../../src/admin/admin-app.ts';
 import { bindFleetMetrics } from '../../src/admin/fleet-metrics.ts';
 import { type AdminServer, listenAdmin } from '../../src/admin/listen-admin.ts';
+import type { PinRules } from '../../src/admin/pin-address.ts';
 import type { ServiceState } from '../../src/admin/readiness.ts';
 import { DnsSource } from '../../src/discovery/dns/dns-source.ts';
 import { MemoryPinStore } from '../../src/pins/memory-pin-store.ts';
+import type { PinStore } from '../../src/pins/pin-store.ts';
+import { createRouter } from '../../src/routing/router.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { startProcessMetrics } from '../../src/telemetry/process-metrics.ts';
@@ -13,6 +16,7 @@ import { Registry } from '../../src/workers/registry.ts';
 import type { RegistryOptions } from '../../src/workers/registry-options.ts';
 import { DiscoveryLog } from './discovery-log.ts';
 import { specOf } from './registry-bench.ts';
+import { modelPolicies, policyOptions, ROUTER_DEFAULTS, SMG_KEYS } from './routing.ts';
 
 export interface AdminAnswer {
   readonly status: number;
@@ -28,7 +32,7 @@ export class AdminBench {
   readonly names: DnsSource;
   /** Lines of the log, as JSON. */
   readonly logged: string[] = [];
-  state: ServiceState = { draining: false, sources: [], endOfRequest: 'access_log' };
+  state: ServiceState = { draining: false, sources: [], endOfRequest: 'access_log', pinStore: null };
   #server: AdminServer | null = null;
 
   constructor(options: RegistryOptions = {}) {
@@ -37,15 +41,25 @@ export class AdminBench {
     this.names = new DnsSource({ sink: this.registry, observer: new DiscoveryLog(), lookUp });
   }
 
+  /** Where pins are under the sticky override. */
+  pinRules(pins: PinStore): PinRules {
+    const policies = modelPolicies('round_robin', policyOptions());
+    const router = createRouter({ ...ROUTER_DEFAULTS, policies, pins, keys: SMG_KEYS });
+    return { router, modelAliases: new Map(), tenants: false };
+  }
+
   parts(overrides: Partial<AdminParts> = {}): AdminParts {
     const metrics = createMetrics();
     bindFleetMetrics(metrics, this.registry);
+    const pins = overrides.pins ?? new MemoryPinStore({ maxPins: 10 });
     return {
       fleet: this.registry,
       names: this.names,
       schemes: new Set(['http']),
       ask: askWorker,
-      pins: new MemoryPinStore({ maxPins: 10 }),
+      pins,
+      pinRules: () => this.pinRules(pins),
+      clock: () => 0,
       metrics,
       processMetrics: startProcessMetrics(),
       state: () => this.state,

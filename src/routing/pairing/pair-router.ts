@@ -10,6 +10,7 @@ import { type Decision, newTrail, type Outcome, type Refusal, type RefusalReason
 import { type Eligibility, eligiblePart } from '../eligibility.ts';
 import { LegPlacer } from '../leg-placer.ts';
 import type { ModelPolicies } from '../model-policies.ts';
+import type { Leg } from '../pin-key.ts';
 import { isStrict } from '../policy.ts';
 import type { Router, RouterOptions } from '../router.ts';
 import { StickinessByPolicy } from '../stickiness.ts';
@@ -99,6 +100,11 @@ export class PairRouter implements Router {
 
   afterServed(pinKey: string, candidates: readonly string[], servedWorkerId: string): readonly string[] | null {
     return this.#single.afterServed(pinKey, candidates, servedWorkerId);
+  }
+
+  pinKeys(tenant: string | null, pool: Pool, leg: Leg, key: string): readonly string[] {
+    if (leg === 'single') return this.#single.pinKeys(tenant, pool, leg, key);
+    return (leg === 'prefill' ? this.#prefill : this.#decode).pinKeys(tenant, pool, key);
   }
 
   #place(request: RoutingRequest, prefill: Pool, decode: Pool, now: number, random: Random): Outcome {
