@@ -27,6 +27,14 @@ export function noRedis({ ownServer = false } = {}): boolean {
   return false;
 }
 
+/** For suites that play with servers in ways that only their processes allow: replicas, a Cluster, Sentinels, stops. */
+export function noRedisServer(): boolean {
+  if (source === 'redis-server') return false;
+  if (source === undefined) return noRedis();
+  process.stderr.write(`skipped without redis-server: not with ${source}\n`);
+  return true;
+}
+
 /** A running Redis. */
 export interface RedisHandle {
   readonly kind: RedisSource;
@@ -43,10 +51,10 @@ export interface RedisHandle {
   stop(): Promise<void>;
 }
 
-/** Starts an empty Redis, or names the one of REDIS_URL. */
-export async function startRedis(): Promise<RedisHandle> {
-  if (source === 'redis-server') return startServer();
-  if (source === 'container') return startContainer();
+/** Starts an empty Redis, or names the one of REDIS_URL; that cannot be given arguments of `redis-server`. */
+export async function startRedis({ args = [] }: { readonly args?: readonly string[] } = {}): Promise<RedisHandle> {
+  if (source === 'redis-server') return startServer(args);
+  if (source === 'container') return startContainer(args);
   const url = process.env['REDIS_URL'];
   if (url === undefined) throw new Error('no Redis');
   const refuse = (): never => {
@@ -58,11 +66,12 @@ export async function startRedis(): Promise<RedisHandle> {
   };
 }
 
-async function startServer(): Promise<RedisHandle> {
+/** A Redis of our own, as a process; {@link noRedisServer} tells where there is none. */
+export async function startServer(args: readonly string[]): Promise<RedisHandle> {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'smg-envoy-redis-'));
   const settings = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder];
-  const child = new Child('redis-server', settings);
+  const child = new Child('redis-server', [...settings, ...args]);
   const up = () => until(() => accepts(port), 'Redis listens');
   const stop = async (): Promise<void> => {
     child.signal('SIGCONT');
@@ -90,10 +99,11 @@ async function startServer(): Promise<RedisHandle> {
   };
 }
 
-async function startContainer(): Promise<RedisHandle> {
+async function startContainer(args: readonly string[]): Promise<RedisHandle> {
   // Only here: loading it takes longer than a Redis takes to start.
   const { GenericContainer } = await import('testcontainers');
-  const container = await new GenericContainer(REDIS_IMAGE).withExposedPorts(6379).start();
+  const image = new GenericContainer(REDIS_IMAGE).withExposedPorts(6379);
+  const container = await image.withCommand(['redis-server', '--save', '', ...args]).start();
   const refuse = (): never => {
     throw new Error('a Redis in a container cannot be paused or killed here');
   };

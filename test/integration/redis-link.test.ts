@@ -1,0 +1,414 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  noRedisServer,
+  type RedisHandle,
+  type SlowProxy,
+  slowProxy,
+  startCluster,
+  startRedis,
+  startSentinel,
+  startTlsRedis,
+  until,
+} from '../support/services.ts';
+import { openLinks, PREFIX, type TestLink } from '../support/test-redis-link.ts';
+
+const { open, closeAll } = openLinks();
+afterEach(closeAll);
+
+const GET = "return redis.call('GET', KEYS[1])";
+
+function portOf(url: string): number {
+  return Number(new URL(url).port);
+}
+
+async function up(link: TestLink): Promise<void> {
+  await until(() => link.state === 'up', `up, not ${link.state}; ${link.log.join(' ')}`);
+}
+
+async function state(link: TestLink, wanted: string): Promise<void> {
+  await until(() => link.state === wanted, `${wanted}, not ${link.state}; ${link.log.join(' ')}`);
+}
+
+describe.skipIf(noRedisServer())('the link to a Redis', () => {
+  let redis: RedisHandle;
+  let proxy: SlowProxy;
+  let admin: Redis;
+  let url: string;
+  beforeAll(async () => {
+    redis = await startRedis();
+    proxy = await slowProxy(portOf(redis.url));
+    url = `redis://127.0.0.1:${proxy.port}`;
+    admin = new Redis(redis.url, { retryStrategy: () => 20 });
+    admin.on('error', () => {});
+  });
+  afterEach(async () => {
+    proxy.latencyMs = 0;
+    await proxy.restore();
+  });
+  afterAll(async () => {
+    admin.disconnect();
+    await proxy.close();
+    await redis.stop();
+  });
+
+  it('runs commands and scripts, known to the server or not, and passes messages on', async () => {
+    const link = open(url);
+    await up(link);
+    const heard: string[] = [];
+    link.subscribe(`${PREFIX}:t`, (message) => heard.push(message));
+    const read = link.script(GET);
+
+    await link.run('set', [`${PREFIX}:k`, 'v', 'PX', 5000]);
+
+    expect(await read([`${PREFIX}:k`], [])).toBe('v');
+    await admin.script('FLUSH');
+    expect(await Promise.all([read([`${PREFIX}:k`], []), read([`${PREFIX}:none`], [])])).toEqual(['v', null]);
+    await until(() => link.publish(`${PREFIX}:t`, 'hello') && heard.includes('hello'), 'the message came');
+    expect(link.failures).toEqual([]);
+  });
+
+  it('is down while the store is not there, keeps nothing for later, and finds it when it comes', async () => {
+    await proxy.refuse();
+    const link = open(url);
+    await until(() => link.log.includes('trouble:connection'), 'the trouble is told');
+
+    await expect(link.run('set', ['k', 'v'])).rejects.toMatchObject({ reason: 'connection' });
+    await expect(link.script(GET)(['k'], [])).rejects.toMatchObject({ reason: 'connection' });
+    expect(link.publish('c', 'm')).toBe(false);
+    await proxy.restore();
+    await up(link);
+
+    await until(() => link.log.includes('gap'), 'both ways stand');
+    expect([...link.log].sort()).toEqual(['connected', 'down>up', 'gap', 'subscribed:true', 'trouble:connection']);
+    expect(await admin.exists('k')).toBe(0);
+  });
+
+  it('is down at once when the connection is cut, and rejects what was under way', async () => {
+    const link = open(url);
+    await up(link);
+    proxy.blackHole();
+    const underWay = link.run('get', ['k']);
+
+    proxy.cut();
+
+    await expect(underWay).rejects.toMatchObject({ reason: 'connection' });
+    expect(link.state).toBe('down');
+    await proxy.restore();
+    await up(link);
+  });
+
+  it('opens after three late answers in a row, and a probe closes it', async () => {
+    const link = open(url);
+    await up(link);
+    for (const ms of [51, 51, 3, 51, 51]) link.answered(ms);
+    expect(link.state).toBe('up');
+
+    link.answered(51);
+
+    expect(link.state).toBe('down');
+    expect(link.log).toContain('trouble:timeout');
+    await up(link);
+  });
+
+  it('is slow when answers take longer than the bound, and well with a longer bound', async () => {
+    proxy.latencyMs = 40;
+    const link = open(url);
+
+    await state(link, 'slow');
+    expect(await link.run('set', [`${PREFIX}:behind`, 'v'])).toBe('OK');
+    link.bound = 500;
+    await up(link);
+  });
+
+  it('gives up a store that holds its connections and says nothing, and is up within a moment when it goes on', async () => {
+    const link = open(url);
+    await up(link);
+    redis.pause();
+    try {
+      await state(link, 'down');
+      await expect(link.run('get', ['k'])).rejects.toMatchObject({
+        reason: expect.stringMatching(/timeout|connection/),
+      });
+      // So long that the connections are given up, and new ones wait for an answer.
+      await until(() => link.log.includes('subscribed:false'), 'the subscription is given up');
+    } finally {
+      redis.resume();
+    }
+    const since = performance.now();
+    await up(link);
+
+    expect(performance.now() - since).toBeLessThan(1000);
+    await until(() => link.log.filter((line) => line === 'gap').length === 2, 'the gap is told');
+  });
+
+  it('comes back each time from a store that is killed and started, with nothing of what it held', async () => {
+    const link = open(redis.url);
+    await up(link);
+    for (let i = 0; i < 2; i++) {
+      await redis.kill();
+      await state(link, 'down');
+      await redis.restart();
+      await up(link);
+      await until(() => link.log.filter((line) => line === 'gap').length === i + 2, 'a gap each time');
+    }
+    expect(link.log.filter((line) => line === 'connected').length).toBeGreaterThanOrEqual(3);
+  });
+
+  it('tells a gap when only the subscription was lost, and hears again', async () => {
+    const link = open(url);
+    const heard: string[] = [];
+    link.subscribe(`${PREFIX}:u`, (message) => heard.push(message));
+    await up(link);
+    await until(() => link.log.includes('gap'), 'the first gap');
+
+    await admin.call('client', 'kill', 'type', 'pubsub');
+
+    await until(() => link.log.filter((line) => line === 'gap').length === 2, 'a second gap');
+    await until(() => link.publish(`${PREFIX}:u`, 'again') && heard.length > 0, 'the message came');
+    expect(link.state).toBe('up');
+  });
+
+  it('tells a gap when the data was flushed under it, once', async () => {
+    const link = open(url);
+    await up(link);
+    await until(() => link.log.includes('gap'), 'the first gap');
+
+    await admin.flushall();
+
+    await until(() => link.log.filter((line) => line === 'gap').length === 2, 'a second gap');
+    expect(link.log).not.toContain('up>down');
+  });
+
+  it('hears changes of pins, and nothing that is none', async () => {
+    const link = open(url);
+    const heard: unknown[] = [];
+    link.onChange((change) => heard.push(change));
+    await until(() => link.log.includes('gap'), 'the subscription stands');
+
+    for (const message of ['nonsense', '1name\n7\nhttp://a']) await admin.publish(`${PREFIX}:changes`, message);
+
+    await until(() => heard.length > 0, 'the change came');
+    expect(heard).toEqual([{ name: 'name', candidates: ['http://a'], version: 7 }]);
+  });
+
+  it('is down while a full store takes no writes, and says so', async () => {
+    const link = open(url);
+    await up(link);
+
+    await admin.config('SET', 'maxmemory', '1');
+    await state(link, 'down');
+    const said = [...link.log];
+    await admin.config('SET', 'maxmemory', '0');
+    await up(link);
+
+    expect(said).toContain('trouble:full');
+    expect(link.failures).toContain('full');
+  });
+
+  it('is down at a replica, which takes no writes, until it is a master', async () => {
+    const link = open(url);
+    await up(link);
+    const master = await startRedis();
+    try {
+      await admin.replicaof('127.0.0.1', portOf(master.url));
+      await state(link, 'down');
+      await until(() => link.log.includes('trouble:readonly'), 'the reason is told');
+      await admin.replicaof('NO', 'ONE');
+      await up(link);
+    } finally {
+      await master.stop();
+    }
+  });
+
+  it('leaves neither sockets nor timers when it is closed, wherever it stood', async () => {
+    const before = process.getActiveResourcesInfo().length;
+    const links = [open(url), open(redis.url), open('redis://127.0.0.1:1')];
+    await up(links[0]!);
+    links.push(open(url));
+    proxy.blackHole();
+    links.push(open(url));
+
+    await Promise.all(links.map((link) => link.close()));
+    await proxy.restore();
+    proxy.cut();
+
+    await until(() => process.getActiveResourcesInfo().length <= before, 'as many resources as before', 3000);
+    await until(() => proxy.connections === 0, 'no connection is left');
+    await expect(links[0]!.run('get', ['k'])).rejects.toMatchObject({ reason: 'connection' });
+  });
+});
+
+describe.skipIf(noRedisServer())('a Redis with a login', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'smg-envoy-login-'));
+  const file = join(folder, 'password');
+  const acl = ['on', '>s3cret', `~${PREFIX}:*`, `&${PREFIX}:*`, '-@all'];
+  const commands = ['set', 'get', 'eval', 'evalsha', 'publish', 'subscribe', 'unsubscribe', 'ping', 'client|setname'];
+  let redis: RedisHandle;
+  beforeAll(async () => {
+    redis = await startRedis({ args: ['--requirepass', 'root'] });
+    const admin = new Redis(redis.url, { password: 'root' });
+    await admin.call('acl', 'setuser', 'me', ...acl, ...commands.map((name) => `+${name}`));
+    admin.disconnect();
+  });
+  afterAll(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    await redis.stop();
+  });
+
+  it('is reached with user and password of the URL, and few rights', async () => {
+    const link = open(redis.url.replace('//', '//me:s3cret@'));
+    await up(link);
+
+    expect(await link.script(GET)([`${PREFIX}:none`], [])).toBeNull();
+    await until(() => link.log.includes('gap'), 'subscribed');
+    expect(link.failures).toEqual([]);
+  });
+
+  it('is tried with the password in the file until that is right, which is told once and without it', async () => {
+    writeFileSync(file, 'wr0ng\n');
+    const link = open(redis.url.replace('//', '//x:y@'), { username: 'me', passwordFile: file });
+    await until(() => link.failures.filter((reason) => reason === 'auth').length >= 4, 'several attempts');
+    expect(link.log).toEqual(['trouble:auth']);
+
+    writeFileSync(file, 's3cret\n');
+    await up(link);
+
+    expect(link.messages.join()).not.toMatch(/wr0ng|s3cret/);
+  });
+
+  it('is down without any login', async () => {
+    const link = open(redis.url);
+    await until(() => link.log.includes('trouble:auth'), 'the reason is told');
+
+    expect(link.state).toBe('down');
+  });
+});
+
+describe.skipIf(noRedisServer())('a Redis with TLS', () => {
+  let redis: Awaited<ReturnType<typeof startTlsRedis>>;
+  beforeAll(async () => {
+    redis = await startTlsRedis();
+  });
+  afterAll(() => redis.stop());
+
+  it('is reached by who trusts its certificate', async () => {
+    const link = open(redis.url, { caPath: redis.caPath });
+
+    await up(link);
+    await until(() => link.log.includes('gap'), 'subscribed');
+  });
+
+  it.each([
+    ['another one', () => redis.otherCaPath],
+    ['those of the system', () => null],
+  ])('is not by who trusts %s', async (_, caPath) => {
+    const link = open(redis.url, { caPath: caPath() });
+    await until(() => link.log.includes('trouble:tls'), `the reason is told: ${link.messages.join()}`);
+
+    expect(link.state).toBe('down');
+  });
+});
+
+describe.skipIf(noRedisServer())('Sentinels', () => {
+  it('tell the master, and after its end the next one', async () => {
+    const sentinel = await startSentinel();
+    try {
+      const link = open(sentinel.url);
+      await up(link);
+      await link.run('set', [`${PREFIX}:k`, 'v']);
+
+      await sentinel.master.kill();
+      await state(link, 'down');
+      await up(link);
+      await until(() => link.log.filter((line) => line === 'gap').length === 2, 'the gap is told');
+
+      await link.run('set', [`${PREFIX}:k`, 'w']);
+      const replica = new Redis(sentinel.replica.url);
+      expect(await replica.get(`${PREFIX}:k`)).toBe('w');
+      replica.disconnect();
+    } finally {
+      await closeAll();
+      await sentinel.stop();
+    }
+  });
+
+  it('that do not answer leave it down', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    const link = open(`redis+sentinel://127.0.0.1:1,127.0.0.1:${port}/main`);
+
+    await until(() => link.failures.length > 0, 'an attempt failed');
+    expect(link.state).toBe('down');
+    await link.close();
+    server.close();
+  });
+});
+
+describe.skipIf(noRedisServer())('a Cluster', () => {
+  let cluster: Awaited<ReturnType<typeof startCluster>>;
+  beforeAll(async () => {
+    cluster = await startCluster();
+  });
+  afterAll(() => cluster.stop());
+
+  it('is asked at the node of each key, and hears what is published at any', async () => {
+    const link = open(cluster.url);
+    await up(link);
+    const keys = Array.from({ length: 30 }, (_, i) => `${PREFIX}:k${i}`);
+    const read = link.script(GET);
+    await Promise.all(keys.map((key) => link.run('set', [key, key])));
+
+    expect(await Promise.all(keys.map((key) => read([key], [])))).toEqual(keys);
+    const heard: string[] = [];
+    link.subscribe(`${PREFIX}:t`, (message) => heard.push(message));
+    await until(() => link.log.includes('gap'), 'the subscription stands');
+    await until(async () => {
+      for (const [index, client] of cluster.clients.entries()) await client.publish(`${PREFIX}:t`, String(index));
+      return new Set(heard).size === 3;
+    }, 'messages of all nodes');
+    expect(link.failures).toEqual([]);
+  });
+
+  it('is followed while a slot moves, and after it has', async () => {
+    const link = open(cluster.url);
+    await up(link);
+    const key = `${PREFIX}:moving`;
+    const read = link.script(GET);
+    await link.run('set', [key, '1']);
+    const slot = (await cluster.clients[0]!.cluster('KEYSLOT', key)) as number;
+    const from = await cluster.owner(slot);
+    const to = (from + 1) % 3;
+    const [source, target] = [cluster.clients[from]!, cluster.clients[to]!];
+    await target.call('cluster', 'setslot', slot, 'importing', cluster.ids[from]!);
+    await source.call('cluster', 'setslot', slot, 'migrating', cluster.ids[to]!);
+    await source.call('migrate', '127.0.0.1', portOf(cluster.nodes[to]!.url), key, 0, 1000);
+
+    // ASK
+    expect(await read([key], [])).toBe('1');
+    expect(await link.run('set', [key, '2'])).toBe('OK');
+
+    for (const client of [target, source]) await client.call('cluster', 'setslot', slot, 'node', cluster.ids[to]!);
+    // MOVED
+    expect(await read([key], [])).toBe('2');
+    expect(await link.run('get', [key])).toBe('2');
+    expect(link.failures).toEqual([]);
+  });
+
+  it('is down when it has lost slots, and up when they are back', async () => {
+    const link = open(cluster.url);
+    await up(link);
+
+    await Promise.all(cluster.nodes.map((node) => node.kill()));
+    await state(link, 'down');
+    await Promise.all(cluster.nodes.map((node) => node.restart()));
+
+    await up(link);
+  });
+});
