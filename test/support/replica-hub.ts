@@ -26,11 +26,16 @@ export class ReplicaHub {
     this.#members.delete(name);
   }
 
-  /** Everything that is under way arrives, and what is said in answer to it. */
-  deliver(): void {
+  /** How long messages of a replica are under way, in the units of `deliver`. */
+  delayOf: (from: string) => number = () => 0;
+  #now = 0;
+
+  /** What has been under way for long enough arrives, and what is said in answer to it. */
+  deliver(now = this.#now): void {
+    this.#now = now;
     for (let rounds = 0; rounds < 100; rounds++) {
       let any = false;
-      for (const member of [...this.#members.values()]) if (member.arrive()) any = true;
+      for (const member of [...this.#members.values()]) if (member.arrive(now)) any = true;
       if (!any) return;
     }
     throw new Error('the replicas talk without end');
@@ -38,7 +43,8 @@ export class ReplicaHub {
 
   #send(message: Message): void {
     for (const [name, member] of this.#members) {
-      if (!member.cut && !(name !== message.from && this.loses(message.from, name, message.text))) member.take(message);
+      if (!member.cut && !(name !== message.from && this.loses(message.from, name, message.text)))
+        member.take(message, this.#now + this.delayOf(message.from));
     }
   }
 }
@@ -51,7 +57,7 @@ export class ModelReplicaChannel implements ReplicaChannel {
   readonly published: string[] = [];
   readonly #send: (message: Message) => void;
   readonly #listeners = new Map<string, Set<(text: string) => void>>();
-  #arriving: Message[] = [];
+  #arriving: { readonly message: Message; readonly due: number }[] = [];
 
   constructor(self: string, send: (message: Message) => void) {
     this.self = self;
@@ -71,15 +77,17 @@ export class ModelReplicaChannel implements ReplicaChannel {
     return () => listeners.delete(listener);
   }
 
-  take(message: Message): void {
-    this.#arriving.push(message);
+  take(message: Message, due: number): void {
+    this.#arriving.push({ message, due });
   }
 
-  /** False when nothing was under way. */
-  arrive(): boolean {
-    const arriving = this.#arriving;
-    this.#arriving = [];
-    for (const { topic, text } of arriving) for (const listener of this.#listeners.get(topic) ?? []) listener(text);
+  /** False when nothing was due. */
+  arrive(now: number): boolean {
+    const arriving = this.#arriving.filter(({ due }) => due <= now);
+    this.#arriving = this.#arriving.filter(({ due }) => due > now);
+    for (const { message } of arriving) {
+      for (const listener of this.#listeners.get(message.topic) ?? []) listener(message.text);
+    }
     return arriving.length > 0;
   }
 }
