@@ -1,80 +1,131 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ModelPins } from '../../src/pins/shared/model-pin-backend.ts';
 import type { PinBackendBench } from '../../src/pins/shared/pin-backend.suite.ts';
 import { pinBackendSuite } from '../../src/pins/shared/pin-backend.suite.ts';
 import type { PinChange, StoredPin } from '../../src/pins/shared/pin-backend.ts';
 import { decodeChange, decodePin, encodeChange, encodePin } from '../../src/pins/shared/pin-record.ts';
+import { SILENT_LINK } from '../../src/redis/link-observer.ts';
+import { openRedis } from '../../src/redis/open-redis.ts';
+import type { RedisLink } from '../../src/redis/redis-link.ts';
 import { changesChannel, pinKey, RedisPinBackend } from '../../src/redis/redis-pin-backend.ts';
-import { noRedis, type RedisHandle, startRedis } from '../support/services.ts';
-import { plainStoreClient } from '../support/store-client.ts';
+import { noRedis, noRedisServer, type RedisHandle, startRedis } from '../support/redis.ts';
+import { type RedisClusterHandle, startCluster } from '../support/redis-cluster.ts';
 import { until } from '../support/until.ts';
 
-/** Hears all changes of a prefix. */
-async function listen(url: string, prefix: string) {
-  const client = new Redis(url);
+/** Pins over the link of the service, and what a test must see of the servers. */
+interface Stand {
+  readonly link: RedisLink;
+  readonly backend: RedisPinBackend;
+  /** Finds the node of each key. */
+  readonly client: Redis | Cluster;
+  readonly heard: readonly PinChange[];
+  newName(): string;
+  key(name: string): string;
+  /** All that was published before has been heard then. */
+  settle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param servers each node alone; the first one is listened at */
+async function stand(url: string, client: Redis | Cluster, servers: readonly Redis[]): Promise<Stand> {
+  const prefix = `smg-envoy-test-${randomUUID()}`;
+  const login = { username: null, passwordFile: null, caPath: null };
+  const link = openRedis(url, {
+    self: '00000000',
+    prefix,
+    ...login,
+    claimTimeoutMs: () => 1000,
+    observer: SILENT_LINK,
+  });
+  const listener = servers[0]!.duplicate();
   const heard: PinChange[] = [];
-  client.on('message', (_, message) => {
+  let names = 0;
+  listener.on('message', (_, message) => {
     const change = decodeChange(message);
     if (change !== null) heard.push(change);
   });
-  await client.subscribe(changesChannel(prefix));
+  await listener.subscribe(changesChannel(prefix));
+  await until(() => link.state === 'up', 'the link is up');
   return {
+    link,
+    backend: new RedisPinBackend(link),
+    client,
     heard,
-    /** All that was published before: what is published in between comes after it. */
-    async settle(by: Redis): Promise<void> {
-      const name = `mark-${randomUUID()}`;
-      await by.publish(changesChannel(prefix), encodeChange({ name, candidates: [], version: 1 }));
-      await until(() => heard.some((change) => change.name === name), 'a mark on the channel');
+    newName: () => `n${String(names++).padStart(21, '0')}`,
+    key: (name) => pinKey(prefix, name),
+    settle: async () => {
+      // Messages of one node keep their order, those of two do not.
+      const marks = servers.map(() => `mark-${randomUUID()}`);
+      for (const [index, server] of servers.entries()) {
+        const mark = { name: marks[index]!, candidates: [], version: 1 };
+        await server.publish(changesChannel(prefix), encodeChange(mark));
+      }
+      await until(() => marks.every((mark) => heard.some(({ name }) => name === mark)), 'the marks on the channel');
     },
-    end: () => client.disconnect(),
+    close: async () => {
+      listener.disconnect();
+      await link.close();
+      const left = await Promise.all(servers.map((server) => server.keys(`${prefix}:*`)));
+      await Promise.all(left.flat().map((key) => client.del(key)));
+    },
   };
 }
 
+function benchOf({ backend, client, heard, newName, key, settle }: Stand): PinBackendBench {
+  return {
+    backend,
+    newName,
+    published: async (name) => {
+      await settle();
+      return heard.filter((change) => change.name === name);
+    },
+    msLeft: async (name) => {
+      const left = await client.pttl(key(name));
+      return left === -2 ? null : left === -1 ? Number.POSITIVE_INFINITY : left;
+    },
+    expire: async (name) => {
+      await client.pexpire(key(name), 1);
+      await until(async () => (await client.exists(key(name))) === 0, 'the end of the key');
+    },
+    close: async () => {},
+  };
+}
+
+/** Writes many pins at once while the servers forget their scripts again and again. */
+async function writeWhileScriptsAreLost({ backend, newName }: Stand, servers: readonly Redis[]): Promise<void> {
+  for (let round = 0; round < 10; round++) {
+    const asked: Promise<unknown>[] = [];
+    for (let i = 0; i < 60; i++) {
+      if (i % 20 === 0) asked.push(...servers.map((server) => server.script('FLUSH')));
+      const name = newName();
+      asked.push(backend.put(name, ['a'], 0, 1000), backend.touch(name, 1000), backend.remove(name));
+    }
+    await Promise.all(asked);
+  }
+}
+
 describe.skipIf(noRedis())('pins in a real Redis', () => {
-  const prefix = `smg-envoy-test-${randomUUID()}`;
   let redis: RedisHandle;
   let client: Redis;
+  let pins: Stand;
   let backend: RedisPinBackend;
-  let listener: Awaited<ReturnType<typeof listen>>;
-  let names = 0;
-  const newName = (): string => `n${String(names++).padStart(21, '0')}`;
+  let newName: () => string;
   beforeAll(async () => {
     redis = await startRedis();
     client = new Redis(redis.url);
-    backend = new RedisPinBackend(plainStoreClient(client, prefix));
-    listener = await listen(redis.url, prefix);
+    pins = await stand(redis.url, client, [client]);
+    ({ backend, newName } = pins);
   });
   afterAll(async () => {
-    const keys = await client.keys(`${prefix}:*`);
-    if (keys.length > 0) await client.del(keys);
-    listener.end();
+    await pins.close();
     client.disconnect();
     await redis.stop();
   });
 
-  pinBackendSuite(
-    'RedisPinBackend',
-    async (): Promise<PinBackendBench> => ({
-      backend,
-      newName,
-      published: async (name) => {
-        await listener.settle(client);
-        return listener.heard.filter((change) => change.name === name);
-      },
-      msLeft: async (name) => {
-        const left = await client.pttl(pinKey(prefix, name));
-        return left === -2 ? null : left === -1 ? Number.POSITIVE_INFINITY : left;
-      },
-      expire: async (name) => {
-        await client.pexpire(pinKey(prefix, name), 1);
-        await until(async () => (await client.exists(pinKey(prefix, name))) === 0, 'the end of the key');
-      },
-      close: async () => {},
-    }),
-  );
+  pinBackendSuite('RedisPinBackend', async () => benchOf(pins));
 
   describe('what others wrote under a key of ours', () => {
     it.each([
@@ -84,7 +135,7 @@ describe.skipIf(noRedis())('pins in a real Redis', () => {
       ['no version', (key: string) => client.set(key, '1x\na')],
     ])('is taken for absent: %s', async (_, write) => {
       const name = newName();
-      await write(pinKey(prefix, name));
+      await write(pins.key(name));
 
       expect(await backend.read(name)).toBeNull();
       expect(await backend.touch(name, 1000)).toBeNull();
@@ -101,7 +152,7 @@ describe.skipIf(noRedis())('pins in a real Redis', () => {
       const name = newName();
       await fc.assert(
         fc.asyncProperty(text, async (value) => {
-          await client.set(pinKey(prefix, name), value);
+          await client.set(pins.key(name), value);
 
           expect(await backend.touch(name, 0)).toEqual(decodePin(value));
         }),
@@ -115,7 +166,7 @@ describe.skipIf(noRedis())('pins in a real Redis', () => {
 
     const { version } = await backend.put(name, ['http://10.244.12.34:8000', 'b'], 0, 0);
 
-    const value = await client.get(pinKey(prefix, name));
+    const value = await client.get(pins.key(name));
     expect(value).toBe(encodePin({ candidates: ['http://10.244.12.34:8000', 'b'], version }));
     expect(version).toBeGreaterThan(1.7e15);
   });
@@ -141,26 +192,26 @@ describe.skipIf(noRedis())('pins in a real Redis', () => {
         const real = [newName(), newName(), newName()];
         /** Versions of each key in the order in which they came up, by the store and by the model. */
         const versions = { store: real.map(() => [] as number[]), model: real.map(() => [] as number[]) };
-        const heardBefore = listener.heard.length;
+        const heardBefore = pins.heard.length;
 
         for (const { kind, key, ids: candidates, known: back } of steps) {
           const name = real[key]!;
-          const ask = async (side: 'store' | 'model', pins: RedisPinBackend | ModelPins): Promise<unknown> => {
+          const ask = async (side: 'store' | 'model', store: RedisPinBackend | ModelPins): Promise<unknown> => {
             const past = versions[side][key]!;
             const version = back === -1 ? (past.at(-1) ?? 0) + 1e12 : back === 0 ? 0 : (past.at(-back) ?? 0);
-            if (kind === 'put') return shape(await pins.put(name, candidates, version, 60_000), past);
-            if (kind === 'offer') return shape(await pins.offer(name, candidates, Math.max(version, 1), 60_000), past);
-            if (kind === 'remove') return pins.remove(name);
+            if (kind === 'put') return shape(await store.put(name, candidates, version, 60_000), past);
+            if (kind === 'offer') return shape(await store.offer(name, candidates, Math.max(version, 1), 60_000), past);
+            if (kind === 'remove') return store.remove(name);
             if (kind === 'lose')
-              return pins instanceof ModelPins ? Number(pins.evict(name)) : client.del(pinKey(prefix, name));
-            const pin = kind === 'touch' ? await pins.touch(name, 60_000) : await pins.read(name);
+              return store instanceof ModelPins ? Number(store.evict(name)) : client.del(pins.key(name));
+            const pin = kind === 'touch' ? await store.touch(name, 60_000) : await store.read(name);
             return pin === null ? null : shape(pin, past);
           };
           expect(await ask('store', backend)).toEqual(await ask('model', model));
         }
 
-        await listener.settle(client);
-        const heard = listener.heard.slice(heardBefore).filter((change) => real.includes(change.name));
+        await pins.settle();
+        const heard = pins.heard.slice(heardBefore).filter((change) => real.includes(change.name));
         const shapes = (changes: readonly PinChange[], all: readonly number[][]) =>
           changes.map((change) => shape(change, all[real.indexOf(change.name)]!));
         expect(shapes(heard, versions.store)).toEqual(shapes(told, versions.model));
@@ -180,19 +231,51 @@ describe.skipIf(noRedis())('pins in a real Redis', () => {
   });
 
   it('goes on when the server forgets its scripts', async () => {
-    for (const enableAutoPipelining of [false, true]) {
-      const busy = new Redis(redis.url, { enableAutoPipelining });
-      const pins = new RedisPinBackend(plainStoreClient(busy, prefix));
-      const asked: Promise<unknown>[] = [];
-      for (let i = 0; i < 400; i++) {
-        if (i % 20 === 0) asked.push(client.script('FLUSH'));
-        asked.push(pins.put(newName(), ['a'], 0, 1000), pins.touch('absent', 1000));
-        if (i % 50 === 0) await Promise.all(asked);
-      }
+    await writeWhileScriptsAreLost(pins, [client]);
+  });
 
-      await Promise.all(asked);
+  it('needs no rights beyond the keys and the channel of its prefix', async () => {
+    const rules = [`~${pins.link.prefix}:*`, `&${pins.link.prefix}:*`];
+    const commands = ['+eval', '+evalsha', '+get', '+set', '+pttl', '+pexpire', '+persist', '+time', '+publish'];
+    await client.acl('SETUSER', 'pins', 'reset', 'on', '>secret', ...rules, ...commands, '+subscribe', '+ping');
+    const login = { username: 'pins', passwordFile: null, caPath: null };
+    const place = redis.url.replace('redis://', 'redis://pins:secret@');
+    const options = { self: '00000001', prefix: pins.link.prefix, ...login, claimTimeoutMs: () => 1000 };
+    const link = openRedis(place, { ...options, observer: SILENT_LINK });
+    await until(() => link.state === 'up', 'the link is up');
+    const limited = new RedisPinBackend(link);
+    const name = newName();
 
-      busy.disconnect();
-    }
+    const { version } = await limited.put(name, ['a'], 0, 1000);
+    await limited.touch(name, 2000);
+    await limited.touch(name, 0);
+    await limited.offer(name, ['a'], version + 1, 1000);
+    await limited.remove(name);
+    expect(await limited.read(name)).toMatchObject({ candidates: [] });
+
+    await link.close();
+    await client.acl('DELUSER', 'pins');
+  });
+});
+
+describe.skipIf(noRedisServer())('pins in a Redis Cluster', () => {
+  let cluster: RedisClusterHandle;
+  let client: Cluster;
+  let pins: Stand;
+  beforeAll(async () => {
+    cluster = await startCluster();
+    client = new Cluster([...cluster.nodes.map(({ url }) => url)]);
+    pins = await stand(cluster.url, client, cluster.clients);
+  });
+  afterAll(async () => {
+    await pins.close();
+    client.disconnect();
+    await cluster.stop();
+  });
+
+  pinBackendSuite('RedisPinBackend on a Cluster', async () => benchOf(pins));
+
+  it('goes on when all nodes forget their scripts', async () => {
+    await writeWhileScriptsAreLost(pins, cluster.clients);
   });
 });
