@@ -1,16 +1,15 @@
 /** The timers of the service: lost request ends once a second, idle pins and the memories of policies at their interval. */
-import type { RequestEnds } from '../picker/request-ends.ts';
 import type { PinStore } from '../pins/pin-store.ts';
 import type { ModelPolicies } from '../routing/model-policies.ts';
 import type { PolicyMemory } from '../routing/policy.ts';
 import { CACHE_AWARE_DEFAULTS } from '../routing/policy-parameters.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { InFlightLedger } from '../workers/in-flight-ledger.ts';
+import type { InFlightLedger, LogStreams } from '../workers/in-flight-ledger.ts';
 
 export interface HousekeepingParts {
   readonly ledger: InFlightLedger;
-  readonly ends: RequestEnds;
+  readonly ends: LogStreams;
   readonly pins: PinStore;
   readonly policies: Pick<ModelPolicies, 'all'>;
   readonly metrics: Metrics;

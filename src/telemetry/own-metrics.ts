@@ -261,7 +261,7 @@ export const OWN_METRICS = {
   ),
   replicaShareAge: gauge(
     'smg_envoy_replica_share_age_seconds',
-    'Seconds since the word of the replica that was silent for longest; -1 when no other one is known.',
+    'Seconds since the word of the replica that was silent for longest; -1 when no other one is known, 0 where nothing is shared.',
     [],
   ),
   passedEnds: counter(
