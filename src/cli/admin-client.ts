@@ -15,10 +15,13 @@ export function addAdminFlags(command: Command): Command {
 }
 
 /** Tells an answer of the admin API from the JSON of something else that listens there. */
-const MEMBERS = { workers: Array.isArray, id: isText, worker_id: isText } as const satisfies Record<
-  string,
-  (value: unknown) => boolean
->;
+const MEMBERS = {
+  workers: Array.isArray,
+  id: isText,
+  worker_id: isText,
+  pins: Array.isArray,
+  key: isText,
+} as const satisfies Record<string, (value: unknown) => boolean>;
 type AnswerMember = keyof typeof MEMBERS;
 
 function isText(value: unknown): boolean {

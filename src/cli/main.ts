@@ -2,6 +2,7 @@ import { checkCommand } from './commands/check.ts';
 import { conformanceCommand } from './commands/conformance.ts';
 import { demoCommand } from './commands/demo.ts';
 import { envoyConfigCommand } from './commands/envoy-config.ts';
+import { pinsCommand } from './commands/pins.ts';
 import { serveCommand } from './commands/serve.ts';
 import { simCommand } from './commands/sim.ts';
 import { workersCommand } from './commands/workers.ts';
@@ -14,6 +15,7 @@ const COMMANDS = [
   envoyConfigCommand,
   checkCommand,
   workersCommand,
+  pinsCommand,
   conformanceCommand,
 ];
 

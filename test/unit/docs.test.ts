@@ -8,6 +8,7 @@ import { checkCommand } from '../../src/cli/commands/check.ts';
 import { conformanceCommand } from '../../src/cli/commands/conformance.ts';
 import { demoCommand } from '../../src/cli/commands/demo.ts';
 import { envoyConfigCommand } from '../../src/cli/commands/envoy-config.ts';
+import { pinsCommand } from '../../src/cli/commands/pins.ts';
 import { serveCommand } from '../../src/cli/commands/serve.ts';
 import { simCommand } from '../../src/cli/commands/sim.ts';
 import { workersCommand } from '../../src/cli/commands/workers.ts';
@@ -99,6 +100,7 @@ describe('names', () => {
       conformanceCommand,
       checkCommand,
       workersCommand,
+      pinsCommand,
     ];
     for (const command of commands) command.register(program, () => async () => undefined);
     const flags = new Set([

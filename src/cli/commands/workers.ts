@@ -1,15 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { AppError } from '../../util/app-error.ts';
-import { AdminClient, addAdminFlags, field } from '../admin-client.ts';
-import type { CliCommand, Run, Shell } from '../command.ts';
+import { type AdminOptions, asList, clientOf, LONGEST_CELL, membersTable, print, textOf } from '../admin-answer.ts';
+import { type AdminClient, addAdminFlags, field } from '../admin-client.ts';
+import type { CliCommand, Run } from '../command.ts';
 import { renderTable } from '../table.ts';
-
-interface AdminOptions {
-  readonly admin: string;
-  readonly adminKeyFile?: string;
-  readonly json?: boolean;
-}
 
 interface AddOptions extends AdminOptions {
   readonly name?: string;
@@ -55,9 +50,6 @@ function list(workers: Command, run: Run): void {
   );
 }
 
-/** A worker with many models, or a failing probe with much to tell, would else push all rows out of the window. */
-const LONGEST_CELL = 60;
-
 const COLUMNS: readonly (readonly [string, (worker: unknown) => string])[] = [
   ['ID', (worker) => textOf(field(worker, 'id'))],
   ['STATUS', (worker) => textOf(field(worker, 'status'))],
@@ -84,13 +76,7 @@ function show(workers: Command, run: Run): void {
     run(async (shell) => {
       const options = command.opts<AdminOptions>();
       const answer = await clientOf(options).ask('GET', pathOf(command.args[0]), 'id');
-      print(shell, options, answer, () => {
-        const members = Object.entries(typeof answer === 'object' && answer !== null ? answer : {});
-        return renderTable(
-          ['FIELD', 'VALUE'],
-          members.map(([name, value]) => [name, textOf(value)]),
-        );
-      });
+      print(shell, options, answer, () => membersTable(answer));
       return 0;
     }),
   );
@@ -170,26 +156,9 @@ function change(workers: Command, run: Run, name: string, method: string, suffix
   );
 }
 
-function clientOf(options: AdminOptions): AdminClient {
-  return new AdminClient(options.admin, options.adminKeyFile);
-}
-
 /** A worker id is a URL without a slash at its end, so its other slashes must be hidden in a path. */
 function pathOf(id = ''): string {
   return `/workers/${encodeURIComponent(id.replace(/\/$/, ''))}`;
-}
-
-function print(shell: Shell, options: AdminOptions, answer: unknown, readable: () => string): void {
-  shell.out(options.json === true ? `${JSON.stringify(answer, null, 2)}\n` : readable());
-}
-
-function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function textOf(value: unknown): string {
-  if (value === undefined || value === null) return '-';
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '-');
 }
 
 function count(text: string): number {
