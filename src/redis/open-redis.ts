@@ -1,5 +1,6 @@
 import { AppError } from '../util/app-error.ts';
 import { parsePinStoreUrl } from '../util/pin-store-url.ts';
+import { ClientPlaces } from './client-places.ts';
 import { RedisLink, type RedisLinkOptions } from './redis-link.ts';
 import { type LoginPlaces, LoginReader } from './store-login.ts';
 
@@ -12,5 +13,6 @@ import { type LoginPlaces, LoginReader } from './store-login.ts';
 export function openRedis(url: string, options: RedisLinkOptions & LoginPlaces): RedisLink {
   const result = parsePinStoreUrl(url);
   if (!result.ok) throw new AppError('invalid_configuration', `--pin-store: ${result.problem}`);
-  return new RedisLink(result.address, new LoginReader(result.address, options), options);
+  const logins = new LoginReader(result.address, options);
+  return new RedisLink(new ClientPlaces(result.address, logins, `smg-envoy-${options.self}`), options);
 }

@@ -1,18 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { Socket } from 'node:net';
 import type { Cluster, Redis } from 'ioredis';
 import type { PinChange, StoreLink, StoreState } from '../pins/shared/pin-backend.ts';
 import { decodeChange } from '../pins/shared/pin-record.ts';
 import { Listeners } from '../util/listeners.ts';
-import type { StoreAddress, StoreHost } from '../util/pin-store-url.ts';
+import type { ClientPlaces } from './client-places.ts';
 import { LastingClient } from './lasting-client.ts';
 import type { LinkObserver } from './link-observer.ts';
 import { Prober } from './prober.ts';
 import { changesChannel } from './redis-pin-backend.ts';
 import type { StoreClient, StoreScript } from './store-client.ts';
-import { commandClient, subscriberClient } from './store-clients.ts';
 import { StoreError, type StoreErrorReason, storeErrorOf } from './store-error.ts';
 import { StoreGate } from './store-gate.ts';
-import type { LoginReader } from './store-login.ts';
 import { Subscription } from './subscription.ts';
 
 export interface RedisLinkOptions {
@@ -33,8 +32,7 @@ export class RedisLink implements StoreLink, StoreClient {
   readonly self: string;
   readonly prefix: string;
   readonly #options: RedisLinkOptions;
-  readonly #address: StoreAddress;
-  readonly #logins: LoginReader;
+  readonly #places: ClientPlaces;
   readonly #gate = new StoreGate();
   readonly #commands: LastingClient<Redis | Cluster>;
   readonly #subscription: Subscription;
@@ -47,15 +45,14 @@ export class RedisLink implements StoreLink, StoreClient {
   /** Changes may have been missed, which is told once both ways stand. */
   #missed = true;
   #epoch: string | null = null;
-  #sentinelsHaveLogin = false;
+  #collecting = false;
 
   /** Begins to connect at once. */
-  constructor(address: StoreAddress, logins: LoginReader, options: RedisLinkOptions) {
+  constructor(places: ClientPlaces, options: RedisLinkOptions) {
     this.self = options.self;
     this.prefix = options.prefix;
     this.#options = options;
-    this.#address = address;
-    this.#logins = logins;
+    this.#places = places;
     this.#prober = new Prober({
       ask: () => this.#probe(),
       answered: (ms, epoch) => this.#probed(ms, epoch),
@@ -64,7 +61,7 @@ export class RedisLink implements StoreLink, StoreClient {
       well: () => this.#gate.state === 'up',
     });
     this.#commands = new LastingClient<Redis | Cluster>({
-      create: () => commandClient(this.#place()),
+      create: () => places.commands(),
       ready: () => {
         this.#options.observer.connected();
         this.#prober.begin();
@@ -77,7 +74,7 @@ export class RedisLink implements StoreLink, StoreClient {
       },
     });
     this.#subscription = new Subscription({
-      create: () => subscriberClient(this.#place(), this.#anyNode()),
+      create: () => places.subscriber(this.#commands.ready),
       active: () => {
         this.#options.observer.subscribed(true);
         this.#tellGap();
@@ -86,7 +83,7 @@ export class RedisLink implements StoreLink, StoreClient {
         if (wasActive) this.#options.observer.subscribed(false);
         this.#missed = true;
         this.#count(error);
-        this.#noteSentinels(error);
+        this.#places.failed(error);
       },
     });
     this.#commands.start();
@@ -168,7 +165,24 @@ export class RedisLink implements StoreLink, StoreClient {
   /** The client for commands while the store answers: what it does not answer must not pile up. */
   #client(): Redis | Cluster | null {
     const client = this.#commands.ready;
-    return client?.status === 'ready' && this.#prober.answering ? client : null;
+    if (client?.status !== 'ready' || !this.#prober.answering) return null;
+    if ('stream' in client) this.#collect(client.stream);
+    return client;
+  }
+
+  /**
+   * What is asked in one turn of the event loop goes out as one write. Measured, 64 claims at once take two thirds of the
+   * time, and a third of the CPU time, that they take alone; pipelines of the library do less, and hold up what comes
+   * while one is under way.
+   */
+  #collect(stream: Socket): void {
+    if (this.#collecting) return;
+    this.#collecting = true;
+    stream.cork();
+    process.nextTick(() => {
+      this.#collecting = false;
+      stream.uncork();
+    });
   }
 
   async #probe(): Promise<string> {
@@ -200,7 +214,7 @@ export class RedisLink implements StoreLink, StoreClient {
   }
 
   #lost(error: StoreError): void {
-    this.#noteSentinels(error);
+    this.#places.failed(error);
     this.#count(error);
     this.#gate.lost();
     this.#told(error);
@@ -242,32 +256,6 @@ export class RedisLink implements StoreLink, StoreClient {
 
   #count(error: StoreError): void {
     this.#options.observer.failed(error.reason);
-  }
-
-  #place() {
-    const login = this.#logins.read();
-    return {
-      address: this.#address,
-      login,
-      name: `smg-envoy-${this.self}`,
-      sentinelLogin: this.#sentinelsHaveLogin ? login : null,
-    };
-  }
-
-  /** Sentinels are asked without a login first, as most have none; one that wants one gets that of the servers. */
-  #noteSentinels(error: StoreError): void {
-    if (this.#address.kind === 'sentinel' && error.reason === 'auth')
-      this.#sentinelsHaveLogin = !this.#sentinelsHaveLogin;
-  }
-
-  /** A node of the Cluster to subscribe at; null for the other kinds. */
-  #anyNode(): StoreHost | null {
-    if (this.#address.kind !== 'cluster') return null;
-    const client = this.#commands.ready;
-    const known = client?.isCluster === true ? (client as Cluster).nodes('master').map(({ options }) => options) : [];
-    const nodes = known.length > 0 ? known : this.#address.hosts;
-    const { host, port } = nodes[Math.floor(Math.random() * nodes.length)] ?? {};
-    return host === undefined || port === undefined ? null : { host, port };
   }
 }
 

@@ -102,6 +102,19 @@ describe.skipIf(noRedisServer())('the link to a Redis', () => {
     await up(link);
   });
 
+  it('follows a store that flaps, with a pause between its attempts', async () => {
+    const link = open(url);
+    for (let i = 0; i < 4; i++) {
+      await up(link);
+      proxy.cut();
+      await state(link, 'down');
+    }
+    await up(link);
+
+    await until(() => link.log.at(-1) === 'gap', 'the gap is told');
+    expect(link.log.filter((line) => line === 'connected').length).toBe(5);
+  });
+
   it('opens after three late answers in a row, and a probe closes it', async () => {
     const link = open(url);
     await up(link);
@@ -331,6 +344,18 @@ describe.skipIf(noRedisServer())('Sentinels', () => {
       const replica = new Redis(sentinel.replica.url);
       expect(await replica.get(`${PREFIX}:k`)).toBe('w');
       replica.disconnect();
+    } finally {
+      await closeAll();
+      await sentinel.stop();
+    }
+  });
+
+  it('with a login of their own get that of the servers', async () => {
+    const sentinel = await startSentinel({ password: 's3cret' });
+    try {
+      const link = open(sentinel.url.replace('//', '//:s3cret@'));
+      await up(link);
+      await until(() => link.log.includes('gap'), 'subscribed');
     } finally {
       await closeAll();
       await sentinel.stop();

@@ -45,7 +45,7 @@ export async function startCluster(): Promise<RedisClusterHandle> {
       ids,
       owner: async (slot) => {
         for (const [first, last, node] of await clients[0]!.cluster('SLOTS')) {
-          if (slot >= first && slot <= last) return ports.indexOf(node[1]);
+          if (slot >= first && slot <= last) return ports.indexOf(node?.[1] ?? 0);
         }
         throw new Error(`no node has slot ${slot}`);
       },

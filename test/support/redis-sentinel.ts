@@ -16,11 +16,17 @@ export interface SentinelHandle {
   stop(): Promise<void>;
 }
 
-/** Its verdict on a dead master takes a fifth of a second. */
-export async function startSentinel(): Promise<SentinelHandle> {
-  const master = await startServer([]);
+/**
+ * Its verdict on a dead master takes a fifth of a second.
+ *
+ * @param password of all of them
+ */
+export async function startSentinel({ password = '' }: { password?: string } = {}): Promise<SentinelHandle> {
+  const login = password === '' ? [] : ['--requirepass', password, '--masterauth', password];
+  // It would wait 5 seconds for more replicas.
+  const master = await startServer(['--repl-diskless-sync-delay', '0', ...login]);
   const masterPort = portOf(master);
-  const replica = await startServer(['--replicaof', '127.0.0.1', masterPort, '--repl-diskless-sync-delay', '0']);
+  const replica = await startServer(['--replicaof', '127.0.0.1', masterPort, ...login]);
   const folder = mkdtempSync(join(tmpdir(), 'smg-envoy-sentinel-'));
   const port = await freePort();
   writeFileSync(
@@ -32,6 +38,7 @@ export async function startSentinel(): Promise<SentinelHandle> {
       `sentinel monitor main 127.0.0.1 ${masterPort} 1`,
       'sentinel down-after-milliseconds main 200',
       'sentinel failover-timeout main 2000',
+      ...(password === '' ? [] : [`requirepass ${password}`, `sentinel auth-pass main ${password}`]),
     ].join('\n'),
   );
   const child = new Child('redis-server', [join(folder, 'sentinel.conf'), '--sentinel']);
@@ -42,8 +49,8 @@ export async function startSentinel(): Promise<SentinelHandle> {
   };
   try {
     await until(() => accepts(port), 'the Sentinel listens');
-    await synced(replica.url);
-    await knowsReplica(port);
+    await synced(replica.url, password);
+    await knowsReplica(port, password);
   } catch (error) {
     await stop();
     throw error;
@@ -55,14 +62,14 @@ function portOf(redis: RedisHandle): string {
   return new URL(redis.url).port;
 }
 
-async function synced(url: string): Promise<void> {
-  const client = new Redis(url);
+async function synced(url: string, password: string): Promise<void> {
+  const client = new Redis(url, password === '' ? {} : { password });
   await until(async () => (await client.info('replication')).includes('master_link_status:up'), 'the replica follows');
   client.disconnect();
 }
 
-async function knowsReplica(port: number): Promise<void> {
-  const client = new Redis(port, '127.0.0.1');
+async function knowsReplica(port: number, password: string): Promise<void> {
+  const client = new Redis(port, '127.0.0.1', password === '' ? {} : { password });
   const known = async (): Promise<boolean> => {
     const replicas = (await client.call('sentinel', 'replicas', 'main')) as string[][];
     const fields = replicas[0] ?? [];
