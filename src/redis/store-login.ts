@@ -46,7 +46,9 @@ export class LoginReader {
       username: username ?? this.#address.username,
       // Editors end a file with a newline, which is no part of the password.
       password:
-        passwordFile === null ? this.#address.password : fileText('--pin-store-password-file', passwordFile).trimEnd(),
+        passwordFile === null
+          ? this.#address.password
+          : fileText('--pin-store-password-file', passwordFile).replace(/[\r\n]+$/, ''),
       ca: caPath === null ? null : fileText('--pin-store-ca-path', caPath),
     };
   }

@@ -1,40 +1,43 @@
 import { fileURLToPath } from 'node:url';
-import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Child, noRedis, type RedisHandle, startRedis } from '../support/services.ts';
+import { Child, noRedis, type RedisHandle, type SlowProxy, slowProxy, startRedis, until } from '../support/services.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/smg-envoy.js', import.meta.url));
 
-describe.skipIf(noRedis())('a real Redis', () => {
+describe.skipIf(noRedis({ ownServer: true }))('a store that is away', () => {
   let redis: RedisHandle;
-  let client: Redis;
+  let proxy: SlowProxy;
+  let url: string;
   beforeAll(async () => {
-    redis = await startRedis();
-    client = new Redis(redis.url, { keyPrefix: `smg-envoy-test-${process.pid}:` });
+    redis = await startRedis({ args: ['--requirepass', 's3cret'] });
+    proxy = await slowProxy(Number(new URL(redis.url).port));
+    url = `redis://:s3cret@127.0.0.1:${proxy.port}`;
+    await proxy.refuse();
   });
   afterAll(async () => {
-    await client.quit();
+    await proxy.close();
     await redis.stop();
   });
 
-  it('claims a key once however many ask at once, as shared pins will need it', async () => {
-    const claim =
-      "return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'EX', 60) and ARGV[1] or redis.call('GET', KEYS[1])";
+  it.each(['check', 'envoy-config'])('is nothing to %s, which connects nowhere', async (command) => {
+    const child = new Child(process.execPath, [PROGRAM, command, '--pin-store', url]);
 
-    const winners = await Promise.all(['a', 'b', 'c', 'd'].map((worker) => client.eval(claim, 1, 'conv', worker)));
-
-    expect(new Set(winners).size).toBe(1);
-    expect(await client.del('conv')).toBe(1);
+    expect(await child.ended()).toBe(0);
   });
 
-  it.each(['serve', 'demo'])(
-    '%s refuses it by name until pins can be shared, and never falls back to memory',
-    async (command) => {
-      const child = new Child(process.execPath, [PROGRAM, command, '--pin-store', redis.url]);
+  it('keeps serve from nothing; that it is away, and back, is told without its password', async () => {
+    const ports = ['--grpc-port', '0', '--admin-port', '0'];
+    const child = new Child(process.execPath, [PROGRAM, 'serve', '--pin-store', url, ...ports]);
+    try {
+      await until(() => child.output.includes('smg-envoy ready'), 'ready');
+      await until(() => /WARN: the pin store: .*ECONNREFUSED/.test(child.output), 'the warning');
+      await proxy.restore();
+      await until(() => child.output.includes('pins are shared'), 'the store is found');
 
-      expect(await child.ended()).toBe(2);
-      expect(child.output).toMatch(/^smg-envoy: .*--pin-store .*not supported/m);
-      expect(child.output).not.toContain('ready');
-    },
-  );
+      expect(child.output.match(/WARN: the pin store/g)).toHaveLength(1);
+      expect(child.output).not.toContain('s3cret');
+    } finally {
+      await child.stop();
+    }
+  });
 });
