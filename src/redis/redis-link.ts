@@ -100,7 +100,7 @@ export class RedisLink implements StoreLink, StoreClient {
   }
 
   failed(): void {
-    this.#gate.failed();
+    this.#gate.failed(performance.now(), this.#options.claimTimeoutMs());
     if (this.#gate.state === this.#toldState) return;
     this.#told(new StoreError('timeout', 'answers come too late'));
     this.#prober.hurry();

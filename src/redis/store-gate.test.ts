@@ -3,13 +3,15 @@ import { StoreGate } from './store-gate.ts';
 
 const BOUND = 50;
 
-/** `a` answered in time, `f` late or failed, `l` lost, a number: a probe answered after so many ms. */
+/** `a` answered in time, `f` late or failed, `b` so at the moment of the last, `l` lost, a number: a probe answered after so many ms. */
 function after(...events: readonly (string | number)[]): string {
   const gate = new StoreGate();
+  let now = 0;
   for (const event of events) {
+    if (event !== 'b') now += BOUND;
     if (typeof event === 'number') gate.probed(event, BOUND);
     else if (event === 'a') gate.answered();
-    else if (event === 'f') gate.failed();
+    else if (event === 'f' || event === 'b') gate.failed(now, BOUND);
     else gate.lost();
   }
   return gate.state;
@@ -23,6 +25,8 @@ describe('decisions 6 breaker of the store', () => {
     ['slow gets well', [51, 3], 'up'],
     ['three late or failed calls in a row open it', [1, 'f', 'f', 'f'], 'down'],
     ['two do not', [1, 'f', 'f'], 'up'],
+    ['many of one moment are one', [1, 'f', 'b', 'b', 'b', 'f', 'b'], 'up'],
+    ['three moments open it', [1, 'f', 'b', 'f', 'b', 'f'], 'down'],
     ['an answer in between begins the count anew', [1, 'f', 'f', 'a', 'f', 'f'], 'up'],
     ['a probe in time does so too', [1, 'f', 'f', 2, 'f', 'f'], 'up'],
     ['a closed one counts from nothing', [1, 'f', 'f', 'f', 1, 'f', 'f'], 'up'],

@@ -5,11 +5,12 @@ const FAILURES_TO_OPEN = 3;
 
 /**
  * Whether the store can be waited for. It opens at once when the connection is lost, and after some late or failed answers
- * in a row; only an answered probe closes it. Pure: knows no time.
+ * in a row; only an answered probe closes it. Pure: is told the time.
  */
 export class StoreGate {
   #state: StoreState = 'down';
   #failures = 0;
+  #failedAt = Number.NEGATIVE_INFINITY;
 
   get state(): StoreState {
     return this.#state;
@@ -20,9 +21,14 @@ export class StoreGate {
     this.#failures = 0;
   }
 
-  /** A call was late or failed. */
-  failed(): void {
-    if (this.#state !== 'up') return;
+  /**
+   * A call was late or failed. Those of one moment count once: they waited through the same pause, which may be our own.
+   *
+   * @param now milliseconds, of any clock
+   */
+  failed(now: number, boundMs: number): void {
+    if (this.#state !== 'up' || now - this.#failedAt < boundMs) return;
+    this.#failedAt = now;
     this.#failures += 1;
     if (this.#failures >= FAILURES_TO_OPEN) this.#become('down');
   }
