@@ -12,14 +12,19 @@ export interface FoundPin {
   readonly away: boolean;
 }
 
-/** The first of some names that is pinned, in this process or in the store; null for none. */
-export async function findPin(pins: PinStore, names: readonly string[]): Promise<FoundPin | null> {
+/**
+ * The first of some names that is pinned, in this process or in the store. `away`: not in this process, and the store does
+ * not answer.
+ */
+export async function findPin(pins: PinStore, names: readonly string[]): Promise<FoundPin | 'unknown' | 'away'> {
+  let someAway = false;
   for (const name of names) {
-    const asked = await fetched(pins, name);
+    const { pin: shared, away } = await fetched(pins, name);
     const local = pins.peek(name) ?? null;
-    if (local !== null || asked.pin !== null) return { name, local, shared: asked.pin, away: asked.away };
+    if (local !== null || shared !== null) return { name, local, shared, away };
+    someAway ||= away;
   }
-  return null;
+  return someAway ? 'away' : 'unknown';
 }
 
 async function fetched(pins: PinStore, name: string): Promise<{ readonly pin: Pin | null; readonly away: boolean }> {

@@ -180,6 +180,15 @@ describe('while the store is away', () => {
     expect([pins.peek(NAME)?.candidates, pins.held.get(NAME)?.candidates, pins.puts]).toEqual([[A], [A], puts]);
   });
 
+  it.each(['GET', 'PUT', 'DELETE'])('%s of a key that is not here is not called unknown', async (method) => {
+    const body = method === 'PUT' ? { worker_id: B } : undefined;
+    for (const happens of ['away', 'hangs'] as const) {
+      pins[happens] = true;
+      const answer = await bench.ask(method, '/pins/conv_t1', body);
+      expectError(answer, 503, 'pin_store_unavailable', 'Service Unavailable');
+    }
+  });
+
   it('the list says so', async () => {
     pins.away = true;
 

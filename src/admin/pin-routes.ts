@@ -61,7 +61,7 @@ export function pinRoutes({ pins, fleet, pinRules, log, clock }: PinAdminParts):
     const at = addressOf(c);
     if (!at.ok) return errorResponse('bad_request', at.problem);
     const found = await findPin(pins, at.address.names);
-    return found === null ? unknownPin(c, at.address) : shown(found);
+    return typeof found === 'string' ? notFound(c, at.address, found) : shown(found);
   };
 
   const move = async (c: AdminContext): Promise<Response> => {
@@ -73,18 +73,17 @@ export function pinRoutes({ pins, fleet, pinRules, log, clock }: PinAdminParts):
     if (worker === null) return errorResponse('bad_request', 'expected {"worker_id": "…"} and nothing else');
     if (pins.away) return unavailable();
     const found = await findPin(pins, at.address.names);
-    if (found === null) return unknownPin(c, at.address);
+    if (typeof found === 'string') return notFound(c, at.address, found);
     const unfit = unfitness(worker, at.address, fleet.current);
     if (unfit !== null) return errorResponse('pin_worker_unusable', unfit);
     const outcome = await movePin(pins, found.name, worker, clock);
-    if (outcome === 'away') return unavailable();
-    if (outcome === 'unknown') return unknownPin(c, at.address);
     if (outcome === 'contended') {
       return errorResponse('pin_contended', 'Others wrote the pin again and again at the same time: try once more');
     }
+    if (outcome !== 'moved') return notFound(c, at.address, outcome);
     changed(c, found.name, 'moved', worker);
     const after = await findPin(pins, [found.name]);
-    return after === null ? unknownPin(c, at.address) : shown(after);
+    return typeof after === 'string' ? notFound(c, at.address, after) : shown(after);
   };
 
   const forget = async (c: AdminContext): Promise<Response> => {
@@ -92,10 +91,9 @@ export function pinRoutes({ pins, fleet, pinRules, log, clock }: PinAdminParts):
     if (!at.ok) return errorResponse('bad_request', at.problem);
     if (pins.away) return unavailable();
     const found = await findPin(pins, at.address.names);
-    if (found === null) return unknownPin(c, at.address);
+    if (typeof found === 'string') return notFound(c, at.address, found);
     const outcome = await deletePin(pins, found.name);
-    if (outcome === 'away') return unavailable();
-    if (outcome === 'unknown') return unknownPin(c, at.address);
+    if (outcome !== 'deleted') return notFound(c, at.address, outcome);
     changed(c, found.name, 'forgotten');
     return Response.json({ status: 'deleted', ...nameJson(found.name), message: 'Pin is forgotten' });
   };
@@ -120,7 +118,8 @@ function workerIdOf(body: unknown): string | null {
   return typeof id === 'string' && id !== '' && Object.keys(body).length === 1 ? id : null;
 }
 
-function unknownPin(c: AdminContext, { model, leg, names }: PinAddress): Response {
+function notFound(c: AdminContext, { model, leg, names }: PinAddress, why: 'unknown' | 'away'): Response {
+  if (why === 'away') return unavailable();
   const { tenant } = nameJson(names[0] ?? '');
   const whose = tenant === undefined ? '' : tenant === null ? ', of no tenant' : `, tenant ${JSON.stringify(tenant)}`;
   const key = JSON.stringify(c.req.param('key') ?? '');
@@ -133,6 +132,6 @@ function unknownPin(c: AdminContext, { model, leg, names }: PinAddress): Respons
 function unavailable(): Response {
   return errorResponse(
     'pin_store_unavailable',
-    'The pin store does not answer, so that nothing can be changed for all replicas',
+    'The pin store does not answer: nothing can be told or changed for all replicas now',
   );
 }

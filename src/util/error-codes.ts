@@ -122,7 +122,8 @@ export const HTTP_CODES = {
   pin_store_unavailable: {
     status: 503,
     from: ['admin'],
-    meaning: 'The store that replicas share does not answer, so that pins cannot be changed for all of them.',
+    meaning:
+      'The store that replicas share does not answer: no pin can be changed, or looked up that is not in this process.',
   },
   internal_error: { status: 500, from: ['admin'], meaning: 'A fault of the service; its log has the cause.' },
 } as const satisfies Record<string, HttpCode>;
