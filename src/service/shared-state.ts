@@ -1,19 +1,24 @@
 /** What the replicas of one deployment have in common: made only where `--pin-store` names a shared store. */
 import type { Settings } from '../config/load-settings.ts';
+import type { RequestEnds } from '../picker/request-ends.ts';
 import { PinNames } from '../pins/shared/pin-names.ts';
 import { SharedPinStore } from '../pins/shared/shared-pin-store.ts';
 import type { RedisLink } from '../redis/redis-link.ts';
-import type { ReplicaChannel } from '../replicas/replica-channel.ts';
+import type { Replicas } from '../replicas/replicas.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { realTimers } from '../util/timers.ts';
+import { SharedLoads } from '../workers/shared-loads.ts';
 import { readPinKeySecret } from './pin-key-secret.ts';
 import { linkObserver, sharedPinObserver } from './store-observers.ts';
 
 export interface SharedState {
   readonly pins: SharedPinStore;
   readonly link: RedisLink;
-  readonly channel: ReplicaChannel;
+  /** Counters of the workers, which the replicas share. */
+  readonly loads: SharedLoads;
+  /** Begins to share loads and ends of requests. */
+  join(ends: RequestEnds): Replicas;
   /** Of a reload. */
   configure(settings: Settings): void;
   close(): Promise<void>;
@@ -35,6 +40,7 @@ export async function openSharedState(settings: Settings, parts: SharedStatePart
   const { openRedis } = await import('../redis/open-redis.ts');
   const { RedisPinBackend } = await import('../redis/redis-pin-backend.ts');
   const { RedisReplicaChannel } = await import('../redis/redis-replica-channel.ts');
+  const { Replicas } = await import('../replicas/replicas.ts');
   let current = settings;
   const link = openRedis(settings.pinStore, {
     self,
@@ -59,15 +65,30 @@ export async function openSharedState(settings: Settings, parts: SharedStatePart
   metrics.pinsProvisional.onScrape(() => {
     metrics.pinsProvisional.cell().value = pins.provisional;
   });
+  const loads = new SharedLoads();
+  let replicas: Replicas | null = null;
   return {
     pins,
     link,
-    channel: new RedisReplicaChannel(link),
+    loads,
+    join(ends) {
+      replicas = new Replicas({
+        channel: new RedisReplicaChannel(link),
+        loads,
+        ends,
+        metrics,
+        log,
+        clock,
+        timers: realTimers,
+      });
+      return replicas;
+    },
     configure(next) {
       current = next;
       pins.configure(timesOf(next));
     },
     async close() {
+      replicas?.close();
       pins.close();
       await link.close();
     },

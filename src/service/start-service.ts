@@ -37,6 +37,7 @@ import { HealthChecker } from '../workers/health-checker.ts';
 import { InFlightLedger } from '../workers/in-flight-ledger.ts';
 import { LoadMonitor } from '../workers/load/load-monitor.ts';
 import { Registry } from '../workers/registry.ts';
+import { LOCAL_LOADS } from '../workers/shared-loads.ts';
 import { countedCalls, serviceOf } from './counted-calls.ts';
 import { discoveryObserver } from './discovery-observer.ts';
 import { beginDiscovery, discoveryOf } from './discovery-of.ts';
@@ -98,9 +99,13 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
 
   const metrics = createMetrics();
   metrics.buildInfo.cell(options.version, process.versions.node).value = 1;
-  const registry = new Registry({ ...registryOptionsOf(settings), observer: fleetObserver(metrics, log) });
   const self = randomBytes(4).toString('hex');
   const shared = await openSharedState(settings, { self, metrics, log, clock });
+  const registry = new Registry({
+    ...registryOptionsOf(settings),
+    observer: fleetObserver(metrics, log),
+    loads: shared?.loads ?? LOCAL_LOADS,
+  });
   const pins: PinStore = shared?.pins ?? new MemoryPinStore({ maxPins: settings.maxPins });
   const ledger = new InFlightLedger({
     requestTimeoutMs: settings.requestTimeoutSecs * 1000,
@@ -141,8 +146,13 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
   const follower = new PinFollower({ fleet: registry, pins, metrics, router: () => picker.router, onFailure });
   const told = { fleet: registry, pins, ledger, breakers, follower, clock };
   const ends = new RequestEnds({ ...told, metrics });
+  const replicas = shared?.join(ends) ?? null;
+  const logStreams = replicas ?? ends;
   const feedback = new ServedFeedback(told);
-  const housekeeping = new Housekeeping({ ledger, ends, pins, policies, metrics, log, clock }, intervalsOf(loaded));
+  const housekeeping = new Housekeeping(
+    { ledger, ends: logStreams, pins, policies, metrics, log, clock },
+    intervalsOf(loaded),
+  );
 
   const requestPicker: StreamPicker = {
     plan: (head) => picker.plan(head),
@@ -170,7 +180,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
   });
   const extAuthz = new ExtAuthz({ ...asked, observer: extAuthzObserver(metrics, log) });
   const accessLog = new AccessLogService({
-    sink: ends,
+    sink: replicas?.sink ?? ends,
     observer: accessLogObserver(metrics, log),
     now: clock,
     wallNow: Date.now,
@@ -218,7 +228,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
     state: () => ({
       draining,
       sources: discovery.sources,
-      endOfRequest: ends.logStreams > 0 ? 'access_log' : feedback.told ? 'stream' : 'age',
+      endOfRequest: logStreams.logStreams > 0 ? 'access_log' : feedback.told ? 'stream' : 'age',
       pinStore: shared === null ? null : { state: shared.link.state, provisional: shared.pins.provisional },
     }),
     config: () => publicSettings(effective),
