@@ -35,8 +35,10 @@ export class ModelPins {
 
   put(name: string, candidates: readonly string[], expectedVersion: number, ttlMs: number): Written {
     const stored = this.read(name);
-    if (stored !== null && stored.candidates.length > 0 && stored.version > expectedVersion)
+    if (stored !== null && stored.candidates.length > 0 && stored.version > expectedVersion) {
+      this.touch(name, ttlMs);
       return { ...stored, won: false };
+    }
     const pin = { candidates: [...candidates], version: this.#versionAbove(stored, expectedVersion) };
     this.#write(name, pin, ttlMs);
     if (stored !== null || expectedVersion > 0) this.#publish({ name, ...pin });

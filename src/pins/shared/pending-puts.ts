@@ -7,6 +7,8 @@ export class PendingPut {
   readonly key: string;
   readonly name: string;
   readonly candidates: readonly string[];
+  /** The version here that it is to replace; 0: the key was not held. */
+  readonly over: number;
   /** The store's version that it is to replace. */
   readonly expected: number;
   readonly askedAt: number;
@@ -18,10 +20,15 @@ export class PendingPut {
   readonly pin: Promise<Pin>;
   #give: (pin: Pin) => void = () => {};
 
-  constructor(put: Pick<PendingPut, 'key' | 'name' | 'candidates' | 'expected'>, askedAt: number, timeoutMs: number) {
+  constructor(
+    put: Pick<PendingPut, 'key' | 'name' | 'candidates' | 'over' | 'expected'>,
+    askedAt: number,
+    timeoutMs: number,
+  ) {
     this.key = put.key;
     this.name = put.name;
     this.candidates = put.candidates;
+    this.over = put.over;
     this.expected = put.expected;
     this.askedAt = askedAt;
     this.deadline = askedAt + timeoutMs;

@@ -24,7 +24,8 @@ export interface PinChange extends StoredPin {
 export interface PinBackend {
   /**
    * Compare-and-set: written when the stored version is at most `expectedVersion` (0: never seen), or the key is absent
-   * or deleted. The new version is above both. Told to all replicas, unless the key was absent and not expected.
+   * or deleted. The new version is above both. Told to all replicas, unless the key was absent and not expected. When it
+   * loses, it puts off the end of the winner as `touch` does: its asker uses that from now on.
    */
   put(name: string, candidates: readonly string[], expectedVersion: number, ttlMs: number): Promise<Written>;
   /** Gives back a pin that the store may have lost, with its version: written when absent or of a lower version. */

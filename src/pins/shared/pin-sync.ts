@@ -21,6 +21,11 @@ export class PinLifetime {
     return this.maxIdleMs === 0 ? LONGEST_REFRESH_MS : Math.min(LONGEST_REFRESH_MS, Math.max(100, this.maxIdleMs / 20));
   }
 
+  /** True for a pin that has been idle for so long that it is no more, swept or not. */
+  isOver(idleMs: number): boolean {
+    return this.maxIdleMs > 0 && idleMs >= this.maxIdleMs;
+  }
+
   /** Milliseconds that a pin is kept which has been idle for so long; 0: for ever. */
   ofUse(idleMs: number): number {
     if (this.maxIdleMs === 0) return 0;
@@ -177,7 +182,9 @@ export class PinSync {
     const { held, backend, observer, clock, lifetime } = this.#parts;
     const slot = held.slotOf(key);
     if (slot < 0 || held.versionAt(slot) < 0) return;
-    const ttl = lifetime.ofUse(clock() - held.usedAt(slot));
+    const idleMs = clock() - held.usedAt(slot);
+    if (lifetime.isOver(idleMs)) return held.remove(slot);
+    const ttl = lifetime.ofUse(idleMs);
     const name = held.nameOf(key);
     let stored = await backend.touch(name, ttl);
     const now = held.slotOf(key);

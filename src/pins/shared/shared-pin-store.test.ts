@@ -83,6 +83,21 @@ describe('decisions 6: a new key', () => {
     expect(asked).toEqual(['failed']);
   });
 
+  it('goes where a later request of this process was sent while it waited', async () => {
+    const bench = new SharedPinsBench();
+    const { store, backend, link } = bench.replica();
+    backend.before = NEVER;
+    const first = store.put('k', ['w1'], 0, 0);
+    link.state = 'down';
+    const second = store.put('k', ['w2'], 0, 10);
+
+    await bench.clock.pass(60);
+
+    expect(second).toMatchObject({ candidates: ['w2'] });
+    expect(await first).toEqual(second);
+    expect(store.peek('k')).toEqual(second);
+  });
+
   it('takes over the late answer when another replica was first', async () => {
     const bench = new SharedPinsBench();
     const [a, b] = [bench.replica(), bench.replica()];
@@ -200,5 +215,44 @@ describe('a deleted key', () => {
     await expect(store.fetch('k')).rejects.toThrow(PinStoreAway);
     expect(store.away).toBe(true);
     expect(store.peek('k')).toBeDefined();
+  });
+});
+
+describe('sticky-sessions 3.11 a pin that was idle for too long', () => {
+  it('is none before it is swept, since another replica may have placed the key anew', async () => {
+    const bench = new SharedPinsBench();
+    const [a, b] = [bench.replica({ maxIdleMs: 1000 }), bench.replica({ maxIdleMs: 1000 })];
+    await a.store.put('k', ['w1'], 0, 0);
+    await bench.clock.pass(1500);
+    const anew = await b.store.put('k', ['w2'], 0, 1500);
+
+    expect(a.store.get('k', 1500)).toBeUndefined();
+    expect(await a.store.put('k', ['w3'], 0, 1500)).toEqual(anew);
+  });
+
+  it('is not given to a store that has none', async () => {
+    const bench = new SharedPinsBench();
+    const { store, link } = bench.replica({ maxIdleMs: 1000 });
+    await store.put('k', ['w1'], 0, 0);
+    await bench.clock.pass(1500);
+    expect(bench.stored('k')).toBeNull();
+
+    link.gap();
+    await bench.clock.pass(1);
+
+    expect(bench.stored('k')).toBeNull();
+    expect(store.size).toBe(0);
+  });
+
+  it('lives as long as another replica follows it', async () => {
+    const bench = new SharedPinsBench();
+    const [a, b] = [bench.replica({ maxIdleMs: 1000 }), bench.replica({ maxIdleMs: 1000 })];
+    await a.store.put('k', ['w1'], 0, 0);
+    await bench.clock.pass(1150);
+    await b.store.put('k', ['w2'], 0, 1150);
+
+    await bench.clock.pass(900);
+
+    expect(bench.stored('k')).toEqual(b.store.peek('k'));
   });
 });

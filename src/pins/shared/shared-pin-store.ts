@@ -82,6 +82,11 @@ export class SharedPinStore implements PinStore {
   get(key: string, now: number): Pin | undefined {
     const slot = this.#held.slotOf(key);
     if (slot < 0) return undefined;
+    if (this.#lifetime.isOver(now - this.#held.usedAt(slot))) {
+      // Others may have placed the key anew by now.
+      this.#held.remove(slot);
+      return undefined;
+    }
     this.#held.use(slot, now);
     return this.#held.pinAt(slot);
   }
@@ -106,7 +111,8 @@ export class SharedPinStore implements PinStore {
     const other = this.#pending.get(name);
     // Who is second in this process follows the first.
     if (other?.waited) return other.pin;
-    return this.#ask(new PendingPut({ key, name, candidates, expected }, now, this.#claimTimeoutMs));
+    const over = versionOf(held, key);
+    return this.#ask(new PendingPut({ key, name, candidates, over, expected }, now, this.#claimTimeoutMs));
   }
 
   touch(key: string, now: number): void {
@@ -184,10 +190,9 @@ export class SharedPinStore implements PinStore {
     const held = this.#held;
     observer.asked(why, clock() - put.askedAt);
     const slot = held.slotOf(put.key);
-    const known = slot < 0 ? 0 : held.storeVersionAt(slot);
-    // The key came from elsewhere while this one waited.
+    // It was told or written here while this one waited.
     const pin =
-      known > put.expected
+      slot >= 0 && held.versionAt(slot) !== put.over
         ? held.pinAt(slot)
         : held.writeProvisional(put.key, put.candidates, put.expected, put.askedAt);
     put.give(pin);

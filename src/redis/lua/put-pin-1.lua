@@ -8,11 +8,14 @@
 -- ARGV[5]  name of the pin in messages
 -- Answer   {1, value written} or {0, value that holds}
 --
--- Nothing is published when the key was absent and not expected: nobody can hold another pin for it then.
+-- One that loses puts off the end as touch does, since its asker uses the pin from now on. Nothing is published when the key was absent and not expected: nobody can hold another pin for it then.
 
 local version, ids, value = stored_pin(KEYS[1])
 local expected = tonumber(ARGV[1])
-if version and ids ~= '' and version > expected then return { 0, value } end
+if version and ids ~= '' and version > expected then
+  put_off_end(KEYS[1], ARGV[2])
+  return { 0, value }
+end
 
 local written = pin_value(version_above(version, expected), '\n' .. ARGV[3])
 write_pin(KEYS[1], written, ARGV[2])

@@ -43,6 +43,15 @@ local function write_pin(key, value, ttl_ms)
   end
 end
 
+-- Never brings it nearer.
+local function put_off_end(key, ttl_ms)
+  if ttl_ms == '0' then
+    redis.call('PERSIST', key)
+  elseif redis.call('PTTL', key) < tonumber(ttl_ms) then
+    redis.call('PEXPIRE', key, ttl_ms)
+  end
+end
+
 local function publish_change(channel, name, value)
   redis.call('PUBLISH', channel, '1' .. name .. '\n' .. string.sub(value, 2))
 end

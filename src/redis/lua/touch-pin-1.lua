@@ -7,12 +7,5 @@
 local version, ids, value = stored_pin(KEYS[1])
 if not version then return false end
 
-if ids ~= '' then
-  local ttl_ms = tonumber(ARGV[1])
-  if ttl_ms == 0 then
-    redis.call('PERSIST', KEYS[1])
-  elseif redis.call('PTTL', KEYS[1]) < ttl_ms then
-    redis.call('PEXPIRE', KEYS[1], ARGV[1])
-  end
-end
+if ids ~= '' then put_off_end(KEYS[1], ARGV[1]) end
 return value
