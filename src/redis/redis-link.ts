@@ -62,8 +62,12 @@ export class RedisLink implements StoreLink, StoreClient {
     });
     this.#commands = new LastingClient<Redis | Cluster>({
       create: () => places.commands(),
-      ready: () => {
+      ready: (client) => {
         this.#options.observer.connected();
+        // A node that was away may have lost its part of the data.
+        client.on('+node', () => {
+          this.#missed = true;
+        });
         this.#prober.begin();
       },
       ended: (error) => {

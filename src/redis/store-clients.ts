@@ -9,8 +9,6 @@ const CONNECT_MS = 2000;
 const SENTINEL_MS = 1000;
 /** A socket is closed by force when the other side does not within this time. */
 const CLOSE_MS = 100;
-/** How often a Cluster is asked for its slots, beside each redirection: finds a new master where an old one is silent. */
-const SLOTS_MS = 1000;
 const MAX_REDIRECTIONS = 5;
 
 /** Spelled out, as the library makes the types of answers from it. */
@@ -40,7 +38,6 @@ export function commandClient(place: ClientPlace): Redis | Cluster {
     retryDelayOnClusterDown: 0,
     retryDelayOnTryAgain: 20,
     maxRedirections: MAX_REDIRECTIONS,
-    slotsRefreshInterval: SLOTS_MS,
     slotsRefreshTimeout: SENTINEL_MS,
     // Certificates are for names; an address that was looked up would not fit them.
     dnsLookup: (host, found) => found(null, host),

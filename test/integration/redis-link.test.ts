@@ -431,6 +431,22 @@ describe.skipIf(noRedisServer())('a Cluster', () => {
     expect(link.failures).toEqual([]);
   });
 
+  it('tells a gap when one of its nodes was started anew', async () => {
+    const link = open(cluster.url);
+    await up(link);
+    await until(() => link.log.includes('gap'), 'the first gap');
+    const keys = Array.from({ length: 30 }, (_, i) => `${PREFIX}:k${i}`);
+    const useAll = () => Promise.allSettled(keys.map((key) => link.run('get', [key])));
+    await useAll();
+
+    await cluster.nodes[1]!.restart();
+
+    await until(async () => {
+      await useAll();
+      return link.log.filter((line) => line === 'gap').length === 2;
+    }, 'a second gap');
+  });
+
   it('is down when it has lost slots, and up when they are back', async () => {
     const link = open(cluster.url);
     await up(link);
