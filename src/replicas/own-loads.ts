@@ -24,7 +24,9 @@ export class OwnLoads {
   takeFalls(): WorkerCounts[] {
     const changes: WorkerCounts[] = [];
     for (const load of this.#loads.changed) {
-      if (load.keys.hasFalls) this.#tell(load, this.#countFalls(load, new Map()), changes);
+      const counts = new Map<number, number>();
+      this.#countFalls(load, counts);
+      if (counts.size > 0) this.#tell(load, counts, changes);
     }
     return changes;
   }
@@ -43,9 +45,8 @@ export class OwnLoads {
     return changes;
   }
 
-  #countFalls(load: SharedLoad, counts: Map<number, number>): Map<number, number> {
+  #countFalls(load: SharedLoad, counts: Map<number, number>): void {
     for (const [key, fall] of load.keys.takeFalls()) this.#countKey(load, counts, key, -fall);
-    return counts;
   }
 
   /** Keys of one hash count together. */

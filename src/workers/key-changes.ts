@@ -4,32 +4,32 @@
  * A rise is told only once it has lasted for a whole interval, a fall at once. So turns of one conversation that follow each
  * other closely at several replicas are never taken for requests at the same time: of those before the last at most one is still
  * believed to run (the trigger of sticky-sessions 3.9 is two), and short ones are never told of.
+ *
+ * A request only leaves its key here; what that comes to is reckoned when it is time to tell.
  */
 export class KeyChanges {
+  #added: string[] = [];
+  #removed: string[] = [];
   #young = new Map<string, number>();
   #ripe = new Map<string, number>();
   #falls = new Map<string, number>();
 
-  /** Something is to be told now or later. */
+  /** Something may be to tell, now or later. */
   get pending(): boolean {
-    return this.#young.size > 0 || this.#ripe.size > 0 || this.#falls.size > 0;
-  }
-
-  get hasFalls(): boolean {
-    return this.#falls.size > 0;
+    return this.#added.length + this.#removed.length + this.#young.size + this.#ripe.size + this.#falls.size > 0;
   }
 
   added(loadKey: string): void {
-    // One that ended and was told of has a successor: nothing has changed for others.
-    if (!takeOne(this.#falls, loadKey)) addOne(this.#young, loadKey);
+    this.#added.push(loadKey);
   }
 
   removed(loadKey: string): void {
-    if (!takeOne(this.#young, loadKey) && !takeOne(this.#ripe, loadKey)) addOne(this.#falls, loadKey);
+    this.#removed.push(loadKey);
   }
 
   /** Hands out the falls, by key. */
   takeFalls(): ReadonlyMap<string, number> {
+    this.#reckon();
     const falls = this.#falls;
     if (falls.size > 0) this.#falls = new Map();
     return falls;
@@ -37,10 +37,23 @@ export class KeyChanges {
 
   /** Hands out the rises that have lasted since the call before, by key. */
   takeRises(): ReadonlyMap<string, number> {
+    this.#reckon();
     const rises = this.#ripe;
     this.#ripe = this.#young;
     this.#young = new Map();
     return rises;
+  }
+
+  #reckon(): void {
+    const added = this.#added;
+    const removed = this.#removed;
+    if (added.length > 0) this.#added = [];
+    if (removed.length > 0) this.#removed = [];
+    // One that was told of and has ended may have a successor: then nothing has changed for others.
+    for (const key of added) if (!takeOne(this.#falls, key)) addOne(this.#young, key);
+    for (const key of removed) {
+      if (!takeOne(this.#young, key) && !takeOne(this.#ripe, key)) addOne(this.#falls, key);
+    }
   }
 }
 
