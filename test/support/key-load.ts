@@ -9,6 +9,8 @@ export interface KeyLoadOptions {
   readonly fresh?: number;
   /** Conversations that were there before, 50 when unset. */
   readonly known?: number;
+  /** Turns of each of them before the load begins, one after the other, so that every replica gets one; 6 when unset. */
+  readonly warmUp?: number;
   /** Turns of a new conversation, 3 when unset. */
   readonly turns?: number;
   /** Seconds between two turns of a new conversation, about; a quarter when unset. */
@@ -29,19 +31,15 @@ export class KeyLoad {
   #new = 0;
 
   private constructor(options: KeyLoadOptions) {
-    this.#options = { fresh: 0.5, known: 50, turns: 3, apart: 0.25, prefix: 'k', ...options };
+    this.#options = { fresh: 0.5, known: 50, warmUp: 6, turns: 3, apart: 0.25, prefix: 'k', ...options };
     const { perSecond, fresh, apart } = this.#options;
     this.#block = Math.max(1, Math.round(perSecond * fresh * apart));
   }
 
-  /** Lets each known conversation begin, then goes on at the rate. */
+  /** Lets every replica see each known conversation, then goes on at the rate. */
   static async start(options: KeyLoadOptions): Promise<KeyLoad> {
     const load = new KeyLoad(options);
-    const { url, known, place, prefix } = load.#options;
-    for (let index = 0; index < known; index++) {
-      const { error } = await converse({ url, key: `${prefix}-old-${index}`, kind: 'known', turn: 1, place });
-      if (error !== null) throw new Error(error);
-    }
+    await load.#warmUp();
     load.#running = load.#run();
     return load;
   }
@@ -62,6 +60,17 @@ export class KeyLoad {
     await this.#running;
     await Promise.all(this.#open);
     return this.replies;
+  }
+
+  async #warmUp(): Promise<void> {
+    const { url, known, warmUp, place, prefix } = this.#options;
+    const begin = async (index: number): Promise<void> => {
+      for (let turn = 1; turn <= warmUp; turn++) {
+        const { error } = await converse({ url, key: `${prefix}-old-${index}`, kind: 'known', turn, place });
+        if (error !== null) throw new Error(error);
+      }
+    };
+    for (let index = 0; index < known; index++) await begin(index);
   }
 
   async #run(): Promise<void> {
@@ -85,10 +94,10 @@ export class KeyLoad {
   }
 
   #next(isFresh: boolean): Pick<Reply, 'key' | 'kind'> & { readonly turn: number } {
-    const { prefix, known, turns } = this.#options;
+    const { prefix, known, warmUp, turns } = this.#options;
     if (!isFresh) {
       const number = this.#old++;
-      return { key: `${prefix}-old-${number % known}`, kind: 'known', turn: 2 + Math.floor(number / known) };
+      return { key: `${prefix}-old-${number % known}`, kind: 'known', turn: warmUp + 1 + Math.floor(number / known) };
     }
     // New conversations go on in blocks abreast: all take a turn before any takes its next one.
     const number = this.#new++;

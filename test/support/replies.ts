@@ -65,6 +65,10 @@ export class Replies {
     return new Replies(this.all.filter(({ at }) => at >= from && at < to));
   }
 
+  where(is: (reply: Reply) => boolean): Replies {
+    return new Replies(this.all.filter(is));
+  }
+
   of(...kinds: readonly Kind[]): Replies {
     return new Replies(this.all.filter(({ kind }) => kinds.includes(kind)));
   }
