@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import type { CliCommand } from '../../src/cli/command.ts';
 import { simCommand } from '../../src/cli/commands/sim.ts';
 import { runProgram } from '../../src/cli/program.ts';
-import { addSettingFlags, settingsOf } from '../../src/cli/setting-flags.ts';
+import { addSettingFlags, settingsOf as settingsOfCommand } from '../../src/cli/setting-flags.ts';
 import type { Settings } from '../../src/config/load-settings.ts';
 import { ENVOY_IMAGE } from '../../src/demo/envoy-release.ts';
 
@@ -23,16 +23,17 @@ const root = new URL('../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const services = parse(read('docker-compose.yml'), { merge: true }).services as Record<string, Service>;
 const workers = ['worker-1', 'worker-2', 'worker-3'];
+const replicas = ['smg-envoy-1', 'smg-envoy-2'];
 
-/** The settings that the service of the file gets. */
-async function settingsOfService(): Promise<Settings> {
+/** The settings that a replica of the service gets. */
+async function settingsOf(replica: string): Promise<Settings> {
   let settings: Settings | undefined;
   const serve: CliCommand = {
     register(program, run) {
       const command = addSettingFlags(program.command('serve'));
       command.action(
         run(async () => {
-          settings = settingsOf(command, {}).settings;
+          settings = settingsOfCommand(command, {}).settings;
           return 0;
         }),
       );
@@ -40,15 +41,15 @@ async function settingsOfService(): Promise<Settings> {
   };
   let err = '';
   const shell = { env: {}, out: () => undefined, err: (text: string) => (err += text) };
-  await runProgram([serve], services['smg-envoy']!.command, shell);
+  await runProgram([serve], services[replica]!.command, shell);
   if (settings === undefined) throw new Error(err);
   return settings;
 }
 
 describe('docker-compose.yml', () => {
-  it('has Envoy, the service, three workers, and a Redis that is asked for', () => {
-    expect(Object.keys(services)).toEqual(['envoy', 'smg-envoy', ...workers, 'redis']);
-    expect(services['redis']?.profiles).toEqual(['redis']);
+  it('has Envoy, two replicas of the service, three workers and a Redis', () => {
+    expect(Object.keys(services)).toEqual(['envoy', ...replicas, ...workers, 'redis']);
+    expect(Object.values(services).filter((service) => service.profiles !== undefined)).toEqual([]);
   });
 
   it('pins every foreign image to a version', () => {
@@ -61,13 +62,14 @@ describe('docker-compose.yml', () => {
 
   it('publishes on loopback only', () => {
     const ports = Object.values(services).flatMap((service) => service.ports ?? []);
-    expect(ports).toEqual(['127.0.0.1:8080:8080', '127.0.0.1:9003:9003', '127.0.0.1:6379:6379']);
+    expect(ports).toEqual(['127.0.0.1:8080:8080', '127.0.0.1:9003:9003', '127.0.0.1:9013:9003']);
   });
 
-  it('gives the service flags that it takes, and the workers that exist', async () => {
-    const settings = await settingsOfService();
+  it.each(replicas)('gives %s flags that it takes, and the workers and the Redis that exist', async (replica) => {
+    const settings = await settingsOf(replica);
     expect(settings.workerUrls).toEqual(workers.map((name) => `http://${name}:8000`));
     expect(settings.routingKeyOverride).toBe(true);
+    expect(services[replica]?.command).toContain('--pin-store=redis://redis:6379');
   });
 
   it.each(workers)('gives %s flags that sim takes', async (name) => {
@@ -80,11 +82,13 @@ describe('docker-compose.yml', () => {
     expect(err).toContain('EADDRNOTAVAIL');
   });
 
-  it("Envoy's configuration is the generated one, and names this service and port", async () => {
+  it("Envoy's configuration is the generated one, and names both replicas and their port", async () => {
     expect(services['envoy']?.volumes).toEqual(['./envoy/compose.yaml:/etc/envoy/envoy.yaml:ro']);
     const cases = JSON.parse(read('envoy/cases.json')) as Record<string, string[]>;
-    const { grpcPort } = await settingsOfService();
-    expect(cases['compose.yaml']).toContain(`smg-envoy:${grpcPort}`);
+    for (const replica of replicas) {
+      const { grpcPort } = await settingsOf(replica);
+      expect(cases['compose.yaml']).toContain(`${replica}:${grpcPort}`);
+    }
     expect(cases['compose.yaml']).toContain('0.0.0.0:8080');
   });
 
