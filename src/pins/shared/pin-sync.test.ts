@@ -162,6 +162,49 @@ describe('sticky-sessions 3.11 idle time in the store', () => {
     expect(backend.calls.filter((call) => call.startsWith('touch'))).toHaveLength(40);
   });
 
+  it('goes on with a use during a claim that began before the visit', async () => {
+    const bench = new SharedPinsBench();
+    const { store, backend } = bench.replica({ maxIdleMs: 2000 });
+    await store.put('k', ['w1'], 0, 0);
+    await bench.clock.pass(95);
+    let arrive = (): void => {};
+    backend.after = () =>
+      new Promise((resolve) => {
+        arrive = resolve;
+      });
+    const claim = store.put('new', ['w1'], 0, 95);
+    await bench.clock.pass(1);
+    backend.after = () => Promise.resolve();
+    await bench.clock.pass(6);
+    store.get('k', 102);
+    arrive();
+    await claim;
+    backend.calls.length = 0;
+
+    await bench.clock.pass(100);
+
+    // What is left of its time at 200 ms, and two visits.
+    expect(backend.calls).toContain('touch 2102');
+  });
+
+  it('does not go on with what is told to the store after an outage', async () => {
+    const bench = new SharedPinsBench();
+    const { store, link } = bench.replica({ maxIdleMs: 2000 });
+    link.state = 'down';
+    await store.put('k', ['w1'], 0, 0);
+    await store.put('old', ['w1'], 0, 0);
+    await bench.clock.pass(1500);
+    store.touch('k', 1500);
+    await bench.clock.pass(1000);
+
+    link.state = 'up';
+    await bench.clock.pass(500);
+
+    expect(bench.stored('old')).toBeNull();
+    expect(bench.stored('k')).not.toBeNull();
+    expect(store.sweep(bench.clock.now + 500, 2000)).toBe(1);
+  });
+
   it('ends a little after that of the last replica that used it', async () => {
     const bench = new SharedPinsBench();
     const { store } = bench.replica({ maxIdleMs: 100_000 });

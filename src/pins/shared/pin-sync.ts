@@ -49,6 +49,8 @@ const BATCH = 128;
 /** While all pins are compared, those in use come first again after so many batches. */
 const BATCHES_BETWEEN = 16;
 const RETRY_MS = 250;
+/** By so much a use may be noted late: it counts from the start of a request, which may have waited for the store. */
+const LATE_USE_MS = 100;
 
 export class PinSync {
   readonly #parts: PinSyncParts;
@@ -148,7 +150,7 @@ export class PinSync {
   #queueUsed(): void {
     const { held, clock } = this.#parts;
     const now = clock();
-    this.#queue.push(...held.keysUsedAfter(this.#refreshedAt).reverse());
+    this.#queue.push(...held.keysUsedAfter(this.#refreshedAt - LATE_USE_MS).reverse());
     this.#refreshedAt = now;
   }
 
@@ -172,10 +174,13 @@ export class PinSync {
     const slot = held.slotOf(key);
     if (slot < 0) return;
     const { candidates } = held.pinAt(slot);
-    const ttl = lifetime.ofUse(clock() - held.usedAt(slot));
+    const usedAt = held.usedAt(slot);
+    const idleMs = clock() - usedAt;
+    if (lifetime.isOver(idleMs)) return held.remove(slot);
+    const ttl = lifetime.ofUse(idleMs);
     const written = await backend.put(held.nameOf(key), candidates, held.storeVersionAt(slot), ttl);
     observer.synced(written.won ? 'kept' : 'gave_way');
-    if (held.slotOf(key) >= 0) held.answered(key, candidates, written, clock());
+    if (held.slotOf(key) >= 0) held.answered(key, candidates, written, usedAt);
   }
 
   async #compare(key: string): Promise<void> {

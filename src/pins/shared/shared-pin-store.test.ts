@@ -83,6 +83,25 @@ describe('decisions 6: a new key', () => {
     expect(asked).toEqual(['failed']);
   });
 
+  it('stays forgotten when a late answer knows it from before it was deleted', async () => {
+    const bench = new SharedPinsBench();
+    const { store, backend } = bench.replica();
+    const answers: (() => void)[] = [];
+    backend.after = () => new Promise((resolve) => answers.push(resolve));
+    const late = store.put('k', ['w1'], 0, 0);
+    await bench.clock.pass(60);
+    const moved = store.put('k', ['w2'], (await late).version, 60);
+    bench.pins.remove(bench.names.nameOf('k'));
+    expect(store.peek('k')).toBeUndefined();
+
+    answers[0]!();
+    await promises();
+
+    expect(store.peek('k')).toBeUndefined();
+    for (const answer of answers) answer();
+    await moved;
+  });
+
   it('goes where a later request of this process was sent while it waited', async () => {
     const bench = new SharedPinsBench();
     const { store, backend, link } = bench.replica();
@@ -226,6 +245,7 @@ describe('sticky-sessions 3.11 a pin that was idle for too long', () => {
     await bench.clock.pass(1500);
     const anew = await b.store.put('k', ['w2'], 0, 1500);
 
+    expect(a.store.peek('k')).toBeUndefined();
     expect(a.store.get('k', 1500)).toBeUndefined();
     expect(await a.store.put('k', ['w3'], 0, 1500)).toEqual(anew);
   });

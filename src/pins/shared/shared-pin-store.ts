@@ -93,7 +93,8 @@ export class SharedPinStore implements PinStore {
 
   peek(key: string): Pin | undefined {
     const slot = this.#held.slotOf(key);
-    return slot < 0 ? undefined : this.#held.pinAt(slot);
+    if (slot < 0 || this.#lifetime.isOver(this.#parts.clock() - this.#held.usedAt(slot))) return undefined;
+    return this.#held.pinAt(slot);
   }
 
   put(key: string, candidates: readonly string[], expectedVersion: number, now: number): Pin | Promise<Pin> {
@@ -169,7 +170,8 @@ export class SharedPinStore implements PinStore {
     if (put.waited) observer.asked(written.won ? 'won' : 'followed', ms);
     // A change told on another connection may be newer than this answer.
     const latest = seen !== null && seen.version > written.version ? { ...seen, won: false } : written;
-    this.#held.answered(key, put.candidates, latest, put.askedAt);
+    // A key that has left since nobody waits was deleted, it may be after this write.
+    if (put.waited || this.#held.slotOf(key) >= 0) this.#held.answered(key, put.candidates, latest, put.askedAt);
     if (put.waited) put.give(this.peek(key) ?? { candidates: written.candidates, version: written.version });
   }
 
