@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SharedPinsBench } from '../../../test/support/shared-pins.ts';
+import { promises, SharedPinsBench } from '../../../test/support/shared-pins.ts';
 
 describe('a pin that only this replica knows', () => {
   it('is given to the store when that is back', async () => {
@@ -185,6 +185,39 @@ describe('sticky-sessions 3.11 idle time in the store', () => {
 
     // What is left of its time at 200 ms, and two visits.
     expect(backend.calls).toContain('touch 2102');
+  });
+
+  it('is told once for each pin when a visit takes longer than the time to the next', async () => {
+    const bench = new SharedPinsBench();
+    const { store, backend } = bench.replica({ maxIdleMs: 2000 });
+    for (let i = 0; i < 300; i++) await store.put(`k${i}`, ['w1'], 0, 0);
+    let arrive = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      arrive = resolve;
+    });
+    backend.before = () => held;
+    backend.calls.length = 0;
+    for (let visit = 1; visit <= 5; visit++) {
+      for (let i = 0; i < 300; i++) store.get(`k${i}`, bench.clock.now);
+      await bench.clock.pass(100);
+    }
+
+    arrive();
+    await promises();
+
+    expect(backend.calls).toHaveLength(300);
+  });
+
+  it('is no matter of how many pins were used since the last visit', async () => {
+    const bench = new SharedPinsBench();
+    const { store, link, backend } = bench.replica({ maxPins: 200_000 });
+    backend.before = () => new Promise(() => {});
+    link.state = 'slow';
+    for (let i = 0; i < 130_000; i++) void store.put(`k${i}`, ['w1'], 0, 0);
+
+    await bench.clock.pass(10_000);
+
+    expect(store.size).toBe(130_000);
   });
 
   it('does not go on with what is told to the store after an outage', async () => {

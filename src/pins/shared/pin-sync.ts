@@ -146,11 +146,12 @@ export class PinSync {
     return keys;
   }
 
-  /** Pins used since the last visit. */
+  /** Pins used since the last visit. While some of that one still wait, it goes on: each is asked for once. */
   #queueUsed(): void {
+    if (this.#queue.length > 0) return;
     const { held, clock } = this.#parts;
     const now = clock();
-    this.#queue.push(...held.keysUsedAfter(this.#refreshedAt - LATE_USE_MS).reverse());
+    this.#queue = held.keysUsedAfter(this.#refreshedAt - LATE_USE_MS).reverse();
     this.#refreshedAt = now;
   }
 
