@@ -23,10 +23,10 @@ export type Presence = 'alive' | 'unsure' | 'gone';
 
 const TOPIC = 'loads';
 /** Least time between two tellings of all changes. */
-export const TELL_MS = 50;
+const TELL_MS = 50;
 const BEAT_MS = 1000;
 /** A replica that was not heard for this long counts no more. */
-export const SILENCE_MS = 3000;
+const SILENCE_MS = 3000;
 /** Least time between two states that are sent, and between two questions to one replica. */
 const STATE_MS = 1000;
 /** More names than any deployment has: messages of others are not taken in. */
@@ -105,13 +105,8 @@ export class LoadSharing {
     if (now - this.#beatAt < BEAT_MS) return;
     this.#beatAt = now;
     loads.sweep();
-    this.#send({
-      kind: 'beat',
-      from: channel.self,
-      seq: this.#seq,
-      logStreams: this.#parts.logStreams(),
-      totals: this.#own.totals,
-    });
+    const { totals } = this.#own;
+    this.#send({ kind: 'beat', from: channel.self, seq: this.#seq, logStreams: this.#parts.logStreams(), totals });
   }
 
   /** The others take the share of this replica back at once. */

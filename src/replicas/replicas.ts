@@ -71,11 +71,6 @@ export class Replicas implements LogStreams {
     return this.#forwarding;
   }
 
-  /** Other replicas that are alive. */
-  get others(): number {
-    return this.#sharing.others;
-  }
-
   /** Access-log streams that are open, here or at a replica that passes entries on. */
   get logStreams(): number {
     return this.#ends.logStreams + this.#sharing.logStreams;
