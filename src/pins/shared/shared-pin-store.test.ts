@@ -51,6 +51,26 @@ describe('decisions 6: a new key', () => {
     expect(asked).toEqual(['late']);
   });
 
+  it('is one sign of trouble when it is late, whatever comes of it then', async () => {
+    const bench = new SharedPinsBench();
+    const { store, backend, link } = bench.replica({ claimTimeoutMs: 50 });
+    const ends: { readonly answer: () => void; readonly fail: (error: Error) => void }[] = [];
+    backend.before = () => new Promise((answer, fail) => ends.push({ answer, fail }));
+    void store.put('answered', ['w1'], 0, 0);
+    void store.put('failed', ['w1'], 0, 0);
+    await bench.clock.pass(51);
+    expect(link.failures).toBe(2);
+    backend.before = NEVER;
+
+    await bench.clock.pass(60);
+    ends[0]!.answer();
+    ends[1]!.fail(new Error('closed'));
+    await promises();
+
+    expect(link.failures).toBe(2);
+    expect(link.waits).toEqual([]);
+  });
+
   it('counts the wait from the start of the request, whatever it did before', async () => {
     const bench = new SharedPinsBench();
     const { store, backend } = bench.replica({ claimTimeoutMs: 50 });

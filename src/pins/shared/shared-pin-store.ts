@@ -164,10 +164,12 @@ export class SharedPinStore implements PinStore {
   #answered(put: PendingPut, written: Written): void {
     const { clock, link, observer } = this.#parts;
     const { key, seen } = put;
-    const ms = clock() - put.askedAt;
-    link.answered(ms);
     this.#pending.remove(put);
-    if (put.waited) observer.asked(written.won ? 'won' : 'followed', ms);
+    if (put.waited) {
+      const ms = clock() - put.askedAt;
+      link.answered(ms);
+      observer.asked(written.won ? 'won' : 'followed', ms);
+    }
     // A change told on another connection may be newer than this answer.
     const latest = seen !== null && seen.version > written.version ? { ...seen, won: false } : written;
     // A key that has left since nobody waits was deleted, it may be after this write.
@@ -176,9 +178,11 @@ export class SharedPinStore implements PinStore {
   }
 
   #failed(put: PendingPut): void {
-    this.#parts.link.failed();
     this.#pending.remove(put);
-    if (put.waited) this.#provisional(put, 'failed');
+    // One that was late has been counted, and decided.
+    if (!put.waited) return;
+    this.#parts.link.failed();
+    this.#provisional(put, 'failed');
   }
 
   #tooLate(put: PendingPut): void {
