@@ -33,7 +33,11 @@ export interface SharedStateParts {
   readonly clock: () => number;
 }
 
-/** Null where pins are kept in memory: then nothing of the client library is loaded. */
+/**
+ * Null where pins are kept in memory: then nothing of the client library is loaded.
+ *
+ * @throws AppError as `openRedis` and `readPinKeySecret` do, with nothing open
+ */
 export async function openSharedState(settings: Settings, parts: SharedStateParts): Promise<SharedState | null> {
   if (settings.pinStore === 'memory') return null;
   const { self, metrics, log, clock } = parts;
@@ -41,6 +45,7 @@ export async function openSharedState(settings: Settings, parts: SharedStatePart
   const { RedisPinBackend } = await import('../redis/redis-pin-backend.ts');
   const { RedisReplicaChannel } = await import('../redis/redis-replica-channel.ts');
   const { Replicas } = await import('../replicas/replicas.ts');
+  const names = new PinNames(readPinKeySecret(settings.pinKeyHmacFile));
   let current = settings;
   const link = openRedis(settings.pinStore, {
     self,
@@ -55,7 +60,7 @@ export async function openSharedState(settings: Settings, parts: SharedStatePart
     {
       backend: new RedisPinBackend(link),
       link,
-      names: new PinNames(readPinKeySecret(settings.pinKeyHmacFile)),
+      names,
       observer: sharedPinObserver(metrics),
       timers: realTimers,
       clock,
