@@ -76,6 +76,24 @@ describe('a pin that only this replica knows', () => {
 
     expect(bench.stored('k')).toEqual(store.peek('k'));
   });
+
+  it('rests after a failure, however much there is to tell, until the state is another one', async () => {
+    const bench = new SharedPinsBench();
+    const { store, link, backend } = bench.replica();
+    link.state = 'slow';
+    backend.before = () => Promise.reject(new Error('NOPERM'));
+    for (let i = 0; i < 20; i++) {
+      void store.put(`k${i}`, ['w1'], 0, 0);
+      await bench.clock.pass(1);
+    }
+    expect(backend.calls).toHaveLength(1);
+
+    backend.before = () => Promise.resolve();
+    link.state = 'up';
+    await promises();
+
+    expect(store.provisional).toBe(0);
+  });
 });
 
 describe('after a gap', () => {

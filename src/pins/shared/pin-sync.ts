@@ -48,7 +48,7 @@ const LONGEST_REFRESH_MS = 10_000;
 const BATCH = 128;
 /** While all pins are compared, those in use come first again after so many batches. */
 const BATCHES_BETWEEN = 16;
-const RETRY_MS = 250;
+const REST_MS = 250;
 /** By so much a use may be noted late: it counts from the start of a request, which may have waited for the store. */
 const LATE_USE_MS = 100;
 
@@ -63,7 +63,9 @@ export class PinSync {
   #closed = false;
   #refreshedAt: number;
   #stopRefresh: () => void = () => {};
-  #stopRetry: () => void = () => {};
+  /** After a failure. */
+  #resting = false;
+  #stopTimer: () => void = () => {};
 
   constructor(parts: PinSyncParts) {
     this.#parts = parts;
@@ -90,22 +92,30 @@ export class PinSync {
     this.goOn();
   }
 
-  /** There is something to do, or the store can be asked again. */
+  /** The store can be asked again, or no more. */
+  stateChanged(): void {
+    this.#stopRest();
+    this.goOn();
+  }
+
+  /** There is something to do. */
   goOn(): void {
-    if (this.#closed) return;
+    if (this.#closed || this.#resting) return;
     if (this.#running) {
       this.#again = true;
       return;
     }
-    this.#stopRetry();
     this.#running = true;
     this.#again = false;
     this.#run().then(
-      () => this.#rested(),
       () => {
+        this.#running = false;
+        if (this.#again) this.goOn();
+      },
+      () => {
+        this.#running = false;
         this.#parts.link.failed();
-        this.#rested();
-        if (!this.#closed && !this.#running) this.#stopRetry = this.#parts.timers.after(RETRY_MS, () => this.goOn());
+        this.#rest();
       },
     );
   }
@@ -113,12 +123,19 @@ export class PinSync {
   close(): void {
     this.#closed = true;
     this.#stopRefresh();
-    this.#stopRetry();
+    this.#stopRest();
   }
 
-  #rested(): void {
-    this.#running = false;
-    if (this.#again) this.goOn();
+  /** What failed is not asked again at once, whoever has more to tell. */
+  #rest(): void {
+    if (this.#closed) return;
+    this.#resting = true;
+    this.#stopTimer = this.#parts.timers.after(REST_MS, () => this.stateChanged());
+  }
+
+  #stopRest(): void {
+    this.#resting = false;
+    this.#stopTimer();
   }
 
   async #run(): Promise<void> {

@@ -50,7 +50,7 @@ export class SharedPinStore implements PinStore {
     this.#ends = [
       link.onChange((change) => this.#changed(change)),
       link.onGap(() => this.#sync.compareAll()),
-      link.onState(() => this.#sync.goOn()),
+      link.onState(() => this.#sync.stateChanged()),
     ];
   }
 
