@@ -155,11 +155,13 @@ export class PinTable {
     return { pins, cursor: null };
   }
 
-  /** Slots used after `since`, the last one first. */
-  usedAfter(since: number): number[] {
+  /** At most `most` slots used after `since`, the last one first. */
+  usedAfter(since: number, most: number): number[] {
     const slots: number[] = [];
-    for (let slot = this.#order.newest; slot >= 0 && this.usedAt(slot) > since; slot = this.#order.older(slot)) {
+    let slot = this.#order.newest;
+    while (slot >= 0 && slots.length < most && this.usedAt(slot) > since) {
       slots.push(slot);
+      slot = this.#order.older(slot);
     }
     return slots;
   }
@@ -169,9 +171,10 @@ export class PinTable {
     this.#order.beginWalk();
   }
 
-  /** The next slot of the walk, -1 at its end. A pin that is used while the walk runs may be left out. */
-  walk(): number {
-    return this.#order.walk();
+  /** The next slot of the walk, -1 at its end: at the first one not used after `since`. A pin used meanwhile may be left out. */
+  walk(since: number): number {
+    const slot = this.#order.walk();
+    return slot >= 0 && this.usedAt(slot) > since ? slot : -1;
   }
 
   #releaseList(slot: number): void {

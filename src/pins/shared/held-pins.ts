@@ -138,9 +138,9 @@ export class HeldPins {
     return this.#table.list(limit, cursor, now, (version) => version > 0);
   }
 
-  /** Keys of pins used after `since`, the last one first. */
-  keysUsedAfter(since: number): string[] {
-    return this.#table.usedAfter(since).map((slot) => this.#table.keyAt(slot));
+  /** At most `most` keys of pins used after `since`, the last one first. */
+  keysUsedAfter(since: number, most: number): string[] {
+    return this.#table.usedAfter(since, most).map((slot) => this.#table.keyAt(slot));
   }
 
   /** Begins a walk over all pins, those used last first, in place of one that runs. */
@@ -148,9 +148,9 @@ export class HeldPins {
     this.#table.beginWalk();
   }
 
-  /** The next key of the walk, null at its end. A pin that is used while the walk runs may be left out. */
-  walk(): string | null {
-    const slot = this.#table.walk();
+  /** The next key of the walk, null at its end: at the first one not used after `since`. A pin used meanwhile may be left out. */
+  walk(since: number): string | null {
+    const slot = this.#table.walk(since);
     return slot < 0 ? null : this.#table.keyAt(slot);
   }
 

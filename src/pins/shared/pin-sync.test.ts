@@ -226,16 +226,36 @@ describe('sticky-sessions 3.11 idle time in the store', () => {
     expect(backend.calls).toHaveLength(300);
   });
 
-  it('is no matter of how many pins were used since the last visit', async () => {
+  it('is told of each of very many pins, and of no other', async () => {
     const bench = new SharedPinsBench();
-    const { store, link, backend } = bench.replica({ maxPins: 200_000 });
-    backend.before = () => new Promise(() => {});
+    const { store, backend, link } = bench.replica({ maxPins: 20_000 });
     link.state = 'slow';
-    for (let i = 0; i < 130_000; i++) void store.put(`k${i}`, ['w1'], 0, 0);
+    for (let i = 0; i < 9000; i++) void store.put(`k${i}`, ['w1'], 0, 0);
+    await bench.clock.pass(5000);
+    await bench.clock.pass(15_000);
+    backend.calls.length = 0;
+    for (let i = 0; i < 9000; i += 2) store.get(`k${i}`, bench.clock.now);
 
     await bench.clock.pass(10_000);
 
-    expect(store.size).toBe(130_000);
+    expect(backend.calls).toHaveLength(4500);
+  });
+
+  it('is told of pins in use also while very many are compared', async () => {
+    const bench = new SharedPinsBench();
+    const { store, backend, link } = bench.replica({ maxPins: 20_000 });
+    for (let i = 0; i < 9000; i++) void store.put(`k${i}`, ['w1'], 0, 0);
+    await bench.clock.pass(20_000);
+    for (let i = 0; i < 9000; i++) store.get(`k${i}`, bench.clock.now);
+    backend.calls.length = 0;
+
+    link.gap();
+    await bench.clock.pass(10_000);
+
+    expect(backend.calls.length).toBeGreaterThanOrEqual(9000);
+    backend.calls.length = 0;
+    await bench.clock.pass(10_000);
+    expect(backend.calls).toHaveLength(0);
   });
 
   it('does not go on with what is told to the store after an outage', async () => {

@@ -46,9 +46,13 @@ export interface PinSyncParts {
 const LONGEST_REFRESH_MS = 10_000;
 /** Calls in flight at one moment. */
 const BATCH = 128;
+/** Keys that are listed at one moment: a millisecond of work. */
+const MOST_LISTED = 4000;
 /** While all pins are compared, those in use come first again after so many batches. */
 const BATCHES_BETWEEN = 16;
 const REST_MS = 250;
+/** A walk since then leaves none out. */
+const ALL = Number.NEGATIVE_INFINITY;
 /** By so much a use may be noted late: it counts from the start of a request, which may have waited for the store. */
 const LATE_USE_MS = 100;
 
@@ -57,6 +61,8 @@ export class PinSync {
   /** Keys to compare, the first one last. */
   #queue: string[] = [];
   #walking = false;
+  /** The walk ends at pins that were not used after it. */
+  #walkSince = ALL;
   #running = false;
   /** Asked to go on while it ran. */
   #again = false;
@@ -87,8 +93,7 @@ export class PinSync {
   /** Changes may have been missed: all pins are compared with the store, those used last first. */
   compareAll(): void {
     this.#queue = [];
-    this.#walking = true;
-    this.#parts.held.beginWalk();
+    this.#walk(ALL);
     this.goOn();
   }
 
@@ -163,25 +168,44 @@ export class PinSync {
     return keys;
   }
 
-  /** Pins used since the last visit. While some of that one still wait, it goes on: each is asked for once. */
+  /**
+   * Pins used since the last visit. While some of that one still wait, it goes on: each is asked for once. To list many takes
+   * long: they are walked over, and where a walk is on its way the last of them have to do until it ends.
+   */
   #queueUsed(): void {
     if (this.#queue.length > 0) return;
     const { held, clock } = this.#parts;
-    const now = clock();
-    this.#queue = held.keysUsedAfter(this.#refreshedAt - LATE_USE_MS).reverse();
-    this.#refreshedAt = now;
+    const since = this.#refreshedAt - LATE_USE_MS;
+    const keys = held.keysUsedAfter(since, MOST_LISTED);
+    const many = keys.length === MOST_LISTED;
+    if (many && this.#walking) {
+      this.#queue = keys.slice(0, BATCH).reverse();
+      return;
+    }
+    if (many) this.#walk(since);
+    else this.#queue = keys.reverse();
+    this.#refreshedAt = clock();
+  }
+
+  #walk(since: number): void {
+    this.#walking = true;
+    this.#walkSince = since;
+    this.#parts.held.beginWalk();
   }
 
   /** None when nothing is left to compare. */
   #nextKeys(): string[] {
     const keys = this.#queue.splice(-BATCH);
     while (this.#walking && keys.length < BATCH) {
-      const key = this.#parts.held.walk();
-      if (key === null) {
-        this.#walking = false;
-        this.#queueUsed();
-        keys.push(...this.#queue.splice(-BATCH));
-      } else keys.push(key);
+      const key = this.#parts.held.walk(this.#walkSince);
+      if (key !== null) {
+        keys.push(key);
+        continue;
+      }
+      this.#walking = false;
+      // It may have left them out.
+      if (this.#walkSince === ALL) this.#queueUsed();
+      keys.push(...this.#queue.splice(-BATCH));
     }
     return keys;
   }
