@@ -28,7 +28,7 @@ if (endToEnd === undefined || micro === undefined) {
   );
   process.exit(existsSync(target) ? 1 : 0);
 }
-const page = performancePage(endToEnd, micro, newest('affinity'));
+const page = performancePage(endToEnd, micro, newest('affinity'), newest('ha'));
 if (!process.argv.includes('--check')) writeFileSync(target, page);
 else if (!existsSync(target) || readFileSync(target, 'utf8') !== page) {
   say('docs/performance.md is not what bench/results gives: run `node bench/render.mjs`');

@@ -48,12 +48,14 @@ export function fleetOf(count) {
   return registry;
 }
 
-/** @param env settings by environment variable, as `SMG_POLICY` */
-export function createWorld(workers, env) {
+/**
+ * @param env settings by environment variable, as `SMG_POLICY`
+ * @param pins a store of its own when unset
+ */
+export function createWorld(workers, env, pins = new MemoryPinStore({ maxPins: 1_000_000 })) {
   const result = tryLoadSettings({ flags: [], env, readFile: () => '' });
   if (!result.ok) throw new Error(result.problems.join('\n'));
   const registry = fleetOf(workers);
-  const pins = new MemoryPinStore({ maxPins: 1_000_000 });
   const ledger = new InFlightLedger({ workerById: (id) => registry.current.byId(id) });
   const metrics = createMetrics();
   const { settings } = result.loaded;

@@ -4,11 +4,12 @@ import { budgets } from './budgets.mjs';
 import { capacityTable, cpuTable, heldTable, latencyTable, memoryTable, totals } from './end-to-end.mjs';
 import { figure, size } from './format.mjs';
 import { withPrompts, withWorkers } from './growth.mjs';
+import { replicasText } from './ha.mjs';
 import { decisionTable, ledgerTable, pinsTable, protocolsTable, scanTable, snapshotTable } from './micro.mjs';
 import { policiesTable } from './policies.mjs';
 
-/** @param affinity undefined as long as it was not measured; parts of `micro` that were not are left out, too */
-export function performancePage(endToEnd, micro, affinity) {
+/** @param affinity and `ha` are undefined as long as they were not measured; parts of `micro` that were not are left out, too */
+export function performancePage(endToEnd, micro, affinity, ha) {
   const { settings, scenarios } = endToEnd;
   const { sent, failed, split } = totals(endToEnd);
   const open = scenarios.held.summary['rid-1k'].open;
@@ -29,7 +30,7 @@ belong to this machine, on whose cores the client, the workers, Envoy and the se
 | machine | ${endToEnd.machine.cpu}, ${endToEnd.machine.cores} cores, ${endToEnd.machine.memoryGiB} GB, ${endToEnd.machine.platform} |
 | versions | smg-envoy ${endToEnd.versions.smgEnvoy} (${endToEnd.versions.commit}), Node ${endToEnd.versions.node}, Envoy ${endToEnd.versions.envoy} with one worker thread |
 | through Envoy | ${endToEnd.date}, ${commandOf(endToEnd)}, [${endToEnd.name}](../bench/results/${endToEnd.name}) |
-| inside | ${micro.date}, ${commandOf(micro)}, commit ${micro.versions.commit}, [${micro.name}](../bench/results/${micro.name}) |${affinityLine(affinity)}
+| inside | ${micro.date}, ${commandOf(micro)}, commit ${micro.versions.commit}, [${micro.name}](../bench/results/${micro.name}) |${affinityLine(affinity)}${haLine(ha)}
 
 ## Budgets
 
@@ -77,7 +78,7 @@ Resident, of the processes of each variant: before the first request, after all 
 
 ${memoryTable(endToEnd)}
 
-${affinity === undefined ? '' : `${affinityText(affinity)}\n`}## One request, inside
+${affinity === undefined ? '' : `${affinityText(affinity)}\n`}${ha === undefined ? '' : `${replicasText(ha)}\n`}## One request, inside
 
 ${decisionTable(micro)}
 
@@ -130,11 +131,12 @@ ${ledgerTable(micro)}
 node bench/run.mjs      # through Envoy, about 5 minutes
 node bench/micro.mjs    # inside, about 6 minutes
 node bench/affinity.mjs # prompts that begin alike, about 4 minutes
+node bench/ha.mjs       # several replicas, about 8 minutes; needs redis-server
 node bench/render.mjs   # this page, from the newest files in bench/results
 \`\`\`
 
 The settings above are options of the same name. Results go to \`bench/results/local/\`, which git ignores; the option \`out\`
-names another file, and files \`bench/results/DATE-end-to-end.json\`, \`…-micro.json\` and \`…-affinity.json\` are
+names another file, and files \`bench/results/DATE-end-to-end.json\`, \`…-micro.json\`, \`…-affinity.json\` and \`…-ha.json\` are
 what this page is made of: the newest of each. Leave the machine alone meanwhile.
 `;
 }
@@ -143,6 +145,12 @@ function affinityLine(affinity) {
   if (affinity === undefined) return '';
   const { date, versions, name } = affinity;
   return `\n| prompts that begin alike | ${date}, ${commandOf(affinity)}, commit ${versions.commit}, [${name}](../bench/results/${name}) |`;
+}
+
+function haLine(ha) {
+  if (ha === undefined) return '';
+  const { date, versions, name } = ha;
+  return `\n| several replicas | ${date}, ${commandOf(ha)}, commit ${versions.commit}, [${name}](../bench/results/${name}) |`;
 }
 
 /** The command without its options, and the settings that held. */
