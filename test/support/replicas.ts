@@ -1,4 +1,5 @@
 import { type Sim, type SimOptions, startSim } from '../../src/sim/start-sim.ts';
+import { type EnvoyChange, editEnvoy } from './edit-envoy.ts';
 import { type EnvoyHandle, startEnvoy } from './envoy.ts';
 import { ask } from './http.ts';
 import { freePort } from './ports.ts';
@@ -19,6 +20,8 @@ export interface ReplicasOptions {
   readonly envoyFlags?: readonly string[];
   /** Worker threads of Envoy, 1 when unset. */
   readonly concurrency?: number;
+  /** A change of what our command prints. */
+  readonly change?: EnvoyChange;
   /** Further variables of the services. */
   readonly env?: NodeJS.ProcessEnv;
 }
@@ -51,12 +54,12 @@ export async function startReplicas(options: ReplicasOptions = {}): Promise<Repl
     const count = options.sim?.count ?? 3;
     const sim = await startSim({ port: await freePort('127.0.0.1', count), count, ...options.sim });
     closers.push(() => sim.close());
-    const flags = [...STICKY, '--log-level', 'warn', ...(options.flags ?? []), '--worker-urls', ...sim.urls];
-    const serve = ['--pin-store', options.store ?? 'memory', ...flags];
+    const store = ['--pin-store', options.store ?? 'memory'];
+    const flags = [...STICKY, ...store, '--log-level', 'warn', ...(options.flags ?? []), '--worker-urls', ...sim.urls];
     const services: ServiceProcess[] = [];
     closers.push(async () => void (await Promise.all(services.map((service) => service.kill()))));
     for (let index = 0; index < (options.replicas ?? 2); index++) {
-      services.push(await ServiceProcess.start(serve, options.env));
+      services.push(await ServiceProcess.start(flags, options.env));
     }
     const envoy = await startEnvoyOf(services, flags, options);
     closers.push(() => envoy.stop());
@@ -72,11 +75,12 @@ export async function startReplicas(options: ReplicasOptions = {}): Promise<Repl
 async function startEnvoyOf(
   services: readonly ServiceProcess[],
   flags: readonly string[],
-  { envoyFlags = [], concurrency = 1 }: ReplicasOptions,
+  { envoyFlags = [], concurrency = 1, change }: ReplicasOptions,
 ): Promise<EnvoyHandle> {
   const own = ['--listen', `127.0.0.1:${await freePort()}`, '--admin-listen', `127.0.0.1:${await freePort()}`];
   const pickers = services.flatMap(({ grpcPort }) => ['--picker', `127.0.0.1:${grpcPort}`]);
-  return startEnvoy(await envoyConfig([...flags, ...own, ...pickers, ...envoyFlags]), { concurrency });
+  const yaml = await envoyConfig([...flags, ...own, ...pickers, ...envoyFlags]);
+  return startEnvoy(change === undefined ? yaml : editEnvoy(yaml, change), { concurrency });
 }
 
 function handle(
