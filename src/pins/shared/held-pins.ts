@@ -94,7 +94,11 @@ export class HeldPins {
    * provisional pin was to become. A deleted one leaves. True when something changed.
    */
   learn(slot: number, stored: StoredPin): boolean {
-    if (stored.version <= this.storeVersionAt(slot)) return false;
+    const known = this.storeVersionAt(slot);
+    if (stored.version < known) return false;
+    // One version for two values: the store lost a write, and its clock had stepped back. What it holds now counts.
+    const another = this.#table.versionAt(slot) > 0 && !same(this.#table.candidatesAt(slot), stored.candidates);
+    if (stored.version === known && !another) return false;
     if (stored.candidates.length === 0) {
       this.#table.remove(slot);
       return true;

@@ -134,6 +134,26 @@ describe('after a gap', () => {
     expect(a.store.peek('k')).toEqual(moved);
   });
 
+  it('takes what the store holds where two moves got one version, since its clock stepped back', async () => {
+    const bench = new SharedPinsBench();
+    const [a, b] = [bench.replica(), bench.replica()];
+    bench.clock.now = 1000;
+    const pin = await a.store.put('k', ['w1'], 0, 1000);
+    await b.store.put('k', ['w1'], 0, 1000);
+    bench.deliver = () => {};
+    bench.clock.now = 500;
+    const before = bench.pins.copy();
+    const lost = await a.store.put('k', ['w2', 'w1'], pin.version, 500);
+    bench.pins.restore(before);
+    const moved = await b.store.put('k', ['w3', 'w1'], pin.version, 500);
+    expect(moved.version).toBe(lost.version);
+
+    a.link.gap();
+    await bench.clock.pass(1);
+
+    expect(a.store.peek('k')).toEqual(moved);
+  });
+
   it('compares all pins, also many, and those used on the way', async () => {
     const bench = new SharedPinsBench();
     const { store, link } = bench.replica();
