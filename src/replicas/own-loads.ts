@@ -1,4 +1,3 @@
-import { hashOfLoadKey } from '../workers/remote-share.ts';
 import type { SharedLoad, SharedLoads } from '../workers/shared-loads.ts';
 import { LoadState, type LoadTotals, type WorkerCounts } from './load-state.ts';
 
@@ -51,7 +50,7 @@ export class OwnLoads {
 
   /** Keys of one hash count together. */
   #countKey({ workerId }: SharedLoad, counts: Map<number, number>, key: string, change: number): void {
-    const hash = hashOfLoadKey(key);
+    const hash = this.#loads.hash.of(key);
     counts.set(hash, (counts.get(hash) ?? this.#told.countOf(workerId, hash)) + change);
   }
 

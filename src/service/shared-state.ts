@@ -8,6 +8,7 @@ import type { Replicas } from '../replicas/replicas.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { realTimers } from '../util/timers.ts';
+import { LoadKeyHash } from '../workers/load-key-hash.ts';
 import { SharedLoads } from '../workers/shared-loads.ts';
 import { readPinKeySecret } from './pin-key-secret.ts';
 import { linkObserver, sharedPinObserver } from './store-observers.ts';
@@ -45,7 +46,7 @@ export async function openSharedState(settings: Settings, parts: SharedStatePart
   const { RedisPinBackend } = await import('../redis/redis-pin-backend.ts');
   const { RedisReplicaChannel } = await import('../redis/redis-replica-channel.ts');
   const { Replicas } = await import('../replicas/replicas.ts');
-  const names = new PinNames(readPinKeySecret(settings.pinKeyHmacFile));
+  const secret = readPinKeySecret(settings.pinKeyHmacFile);
   let current = settings;
   const link = openRedis(settings.pinStore, {
     self,
@@ -60,7 +61,7 @@ export async function openSharedState(settings: Settings, parts: SharedStatePart
     {
       backend: new RedisPinBackend(link),
       link,
-      names,
+      names: new PinNames(secret),
       observer: sharedPinObserver(metrics),
       timers: realTimers,
       clock,
@@ -70,7 +71,7 @@ export async function openSharedState(settings: Settings, parts: SharedStatePart
   metrics.pinsProvisional.onScrape(() => {
     metrics.pinsProvisional.cell().value = pins.provisional;
   });
-  const loads = new SharedLoads();
+  const loads = new SharedLoads(new LoadKeyHash(secret));
   let replicas: Replicas | null = null;
   return {
     pins,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hashOfLoadKey, NO_REMOTE_SHARE } from './remote-share.ts';
+import { NO_REMOTE_SHARE } from './remote-share.ts';
 import { SharedLoads } from './shared-loads.ts';
 
 const W = 'http://10.0.0.1:8000';
@@ -11,7 +11,7 @@ describe('counts of a worker at several replicas', () => {
     counter.add('k');
     const { remote } = loads.of(W);
     remote.change(3, 2);
-    remote.changeKey(hashOfLoadKey('k'), 2);
+    remote.changeKey(loads.hash.of('k'), 2);
 
     expect([counter.requests, counter.distinctKeys, counter.ofKey('k'), counter.ofKey('l')]).toEqual([4, 3, 3, 0]);
     expect([counter.ownRequests, counter.ownDistinctKeys]).toEqual([1, 1]);
@@ -76,20 +76,5 @@ describe('counts of a worker at several replicas', () => {
 
     expect(sizes).toEqual([2, 2, 1, 0]);
     expect(loads.hasChanges, 'what is forgotten says nothing').toBe(false);
-  });
-});
-
-describe('the hash of a load key', () => {
-  it('is a signed integer of 32 bits, the same in every release that talks to another', () => {
-    const hashes = ['', 'k', 'kl', '7:unknown:s:conv', 'é\u{1f600}'].map(hashOfLoadKey);
-
-    expect(hashes).toEqual([-1628558447, 264210932, 139859501, 1082559774, -1482602448]);
-  });
-
-  it('tells the keys of a busy fleet apart', () => {
-    const keys = Array.from({ length: 100_000 }, (_, i) => `7:unknown:s:user-${i % 317}-${i}`);
-
-    // 1.2 are to be expected by chance.
-    expect(keys.length - new Set(keys.map(hashOfLoadKey)).size).toBeLessThan(8);
   });
 });

@@ -1,5 +1,6 @@
 import { KeyChanges } from './key-changes.ts';
 import { LoadCounter, type LoadListener } from './load-counter.ts';
+import { type LoadKeyHash, PUBLIC_HASH } from './load-key-hash.ts';
 import { RemoteShare } from './remote-share.ts';
 
 /** Gives the instances of a fleet their counters. */
@@ -19,7 +20,7 @@ export const LOCAL_LOADS: LoadTable = {
 /** One worker in a fleet whose replicas share their counts: what the others have, and what they are to be told. */
 export class SharedLoad implements LoadListener {
   readonly workerId: string;
-  readonly remote = new RemoteShare();
+  readonly remote: RemoteShare;
   readonly #queue: (load: SharedLoad) => void;
   #own: LoadCounter | null = null;
   #keys = new KeyChanges();
@@ -28,8 +29,9 @@ export class SharedLoad implements LoadListener {
   /** Kept by the table. */
   queued = false;
 
-  constructor(workerId: string, queue: (load: SharedLoad) => void) {
+  constructor(workerId: string, hash: LoadKeyHash, queue: (load: SharedLoad) => void) {
     this.workerId = workerId;
+    this.remote = new RemoteShare(hash);
     this.#queue = queue;
   }
 
@@ -91,8 +93,14 @@ export class SharedLoad implements LoadListener {
 export class SharedLoads implements LoadTable {
   readonly #byWorker = new Map<string, SharedLoad>();
   readonly #changed: SharedLoad[] = [];
+  /** By what replicas speak of keys. */
+  readonly hash: LoadKeyHash;
   /** Called when there is something to tell after there was nothing. On the path of a request: must be short. */
   onChange: () => void = () => undefined;
+
+  constructor(hash: LoadKeyHash = PUBLIC_HASH) {
+    this.hash = hash;
+  }
 
   counterFor(workerId: string): LoadCounter {
     return this.of(workerId).begin();
@@ -106,7 +114,7 @@ export class SharedLoads implements LoadTable {
   of(workerId: string): SharedLoad {
     let load = this.#byWorker.get(workerId);
     if (load === undefined) {
-      load = new SharedLoad(workerId, (changed) => this.#queue(changed));
+      load = new SharedLoad(workerId, this.hash, (changed) => this.#queue(changed));
       this.#byWorker.set(workerId, load);
     }
     return load;
