@@ -17,7 +17,7 @@ import { declared, type Incarnation, type SourcedWorker } from './sourced-worker
 import { afterProbe, type HealthThresholds, PENDING } from './status-machine.ts';
 import type { Worker } from './worker.ts';
 import { type ProbeReport, WorkerInstance } from './worker-instance.ts';
-import type { BreakerState, WorkerSource, WorkerStatus } from './worker-kinds.ts';
+import type { BreakerState, WorkerSource } from './worker-kinds.ts';
 import type { WorkerSpec } from './worker-spec.ts';
 
 /**
@@ -190,7 +190,7 @@ export class Registry implements JudgedSource {
 
   /** Takes in a probe. `counted`: see `afterProbe`. */
   probed(instance: WorkerInstance, report: ProbeReport, thresholds: HealthThresholds, counted: boolean): void {
-    if (!this.#has(instance)) return;
+    if (!this.#instances.holds(instance)) return;
     instance.lastProbe = report;
     instance.health = afterProbe(instance.health, report.ok, thresholds, counted);
     // Nobody asks it for its load any more, so that nothing would take the verdict back (policies 2.2).
@@ -205,7 +205,7 @@ export class Registry implements JudgedSource {
 
   /** Takes in the answer to the question for models; an empty list: serves any. */
   modelsAnswered(instance: WorkerInstance, models: readonly string[]): void {
-    if (!this.#has(instance)) return;
+    if (!this.#instances.holds(instance)) return;
     const first = instance.answeredModels === null;
     instance.answeredModels = models;
     if (this.#refresh(instance) || first) this.#publish();
@@ -213,7 +213,7 @@ export class Registry implements JudgedSource {
 
   /** Takes in which engine a worker is. */
   engineTold(instance: WorkerInstance, kind: EngineKind): void {
-    if (!this.#has(instance)) return;
+    if (!this.#instances.holds(instance)) return;
     instance.engineKind = kind;
     if (this.#refresh(instance)) this.#publish();
   }
@@ -224,7 +224,7 @@ export class Registry implements JudgedSource {
    * @param size null: it has none that could be addressed
    */
   ranksAnswered(instance: WorkerInstance, size: number | null): void {
-    if (!this.#has(instance) || !instance.asksRanks) return;
+    if (!this.#instances.holds(instance) || !instance.asksRanks) return;
     const dpSize = size ?? 1;
     const members = this.#instances.declared(instance.declaredId);
     if (members.every((member) => member.dpSize === dpSize)) return;
@@ -237,7 +237,7 @@ export class Registry implements JudgedSource {
 
   /** The worker is not to be probed: ready from now on. */
   assumeReady(instance: WorkerInstance): void {
-    if (!this.#has(instance)) return;
+    if (!this.#instances.holds(instance)) return;
     instance.assumeReady();
     if (this.#refresh(instance)) this.#publish();
   }
@@ -246,7 +246,7 @@ export class Registry implements JudgedSource {
   overloadJudged(verdicts: ReadonlyMap<WorkerInstance, boolean>): void {
     let changed = false;
     for (const [instance, overloaded] of verdicts) {
-      if (!this.#has(instance)) continue;
+      if (!this.#instances.holds(instance)) continue;
       instance.overloaded = overloaded && instance.health.status === 'ready';
       if (this.#refresh(instance)) changed = true;
     }
@@ -268,7 +268,7 @@ export class Registry implements JudgedSource {
 
   /** Takes in the address its name resolves to; empty when it resolves to none. */
   resolved(instance: WorkerInstance, address: string): void {
-    if (!this.#has(instance)) return;
+    if (!this.#instances.holds(instance)) return;
     instance.address = address;
     if (this.#refresh(instance)) this.#publish();
   }
@@ -278,10 +278,6 @@ export class Registry implements JudgedSource {
     this.#drains.close();
     this.#breakerTimers.close();
     this.#listeners.clear();
-  }
-
-  #has(instance: WorkerInstance): boolean {
-    return this.#instances.holds(instance);
   }
 
   #register(worker: SourcedWorker, source: WorkerSource): WorkerInstance {
@@ -383,15 +379,14 @@ export class Registry implements JudgedSource {
   }
 
   #refresh(instance: WorkerInstance): boolean {
-    const previous: WorkerStatus = instance.worker.status;
+    const { status } = instance.worker;
     const changed = instance.refresh();
-    if (instance.worker.status !== previous) this.#observer.statusChanged(instance.worker, previous);
+    if (instance.worker.status !== status) this.#observer.statusChanged(instance.worker, status);
     return changed;
   }
 
   #judge(): void {
-    if (this.#judged || !this.#settled) return;
-    this.#judged = [...this.#instances.all].every((instance) => instance.isJudged);
+    if (this.#settled && !this.#judged) this.#judged = [...this.#instances.all].every(({ isJudged }) => isJudged);
   }
 
   #publish(): void {
