@@ -52,6 +52,11 @@ describe('what errors of the store mean', () => {
     );
   });
 
+  it('tells no arguments of a command that the server does not know', () => {
+    const refused = "ERR unknown command 'AUTH', with args beginning with: 'user' 'pässword' ";
+    expect(storeErrorOf(new Error(refused)).message).toBe("ERR unknown command 'AUTH'");
+  });
+
   it('is itself where it is known', () => {
     const error = new StoreError('full', 'full');
 

@@ -42,8 +42,11 @@ export function storeErrorOf(error: unknown): StoreError {
 
 const CLOSED = /closed|writeable|max retries|aborted|unreachable|failed to connect|ECONN|ENOTFOUND|nodes is available/i;
 
-/** The first line, and no URL with credentials. */
+/** The first line, no URL with credentials, and no arguments of a command, which may be a login. */
 function withoutSecrets(message: string): string {
   const line = message.split('\n', 1)[0] ?? '';
-  return line.replace(/\/\/\S*@/g, '//***@').slice(0, 200);
+  return line
+    .replace(/\/\/\S*@/g, '//***@')
+    .replace(/,? with args .*/, '')
+    .slice(0, 200);
 }
