@@ -154,6 +154,27 @@ describe('after a gap', () => {
     expect(a.store.peek('k')).toEqual(moved);
   });
 
+  it('does not count a pin as lost that was moved while it was compared', async () => {
+    const bench = new SharedPinsBench();
+    const [a, b] = [bench.replica(), bench.replica()];
+    const pin = await a.store.put('k', ['w1'], 0, 0);
+    await b.store.put('k', ['w1'], 0, 0);
+    let arrive = (): void => {};
+    a.backend.after = () =>
+      new Promise((resolve) => {
+        arrive = resolve;
+      });
+    a.link.gap();
+    await promises();
+    await b.store.put('k', ['w2', 'w1'], pin.version, 1);
+
+    a.backend.after = () => Promise.resolve();
+    arrive();
+    await promises();
+
+    expect(a.synced).toEqual(['changed', 'refreshed']);
+  });
+
   it('compares all pins, also many, and those used on the way', async () => {
     const bench = new SharedPinsBench();
     const { store, link } = bench.replica();

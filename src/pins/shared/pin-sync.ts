@@ -237,11 +237,14 @@ export class PinSync {
     const now = held.slotOf(key);
     if (now < 0 || held.versionAt(now) < 0) return;
     const { candidates, version } = held.pinAt(now);
+    let restored = false;
     if (stored === null || stored.version < version) {
-      // The store has lost it.
-      stored = await backend.offer(name, candidates, version, ttl);
-      observer.synced('restored');
-    } else observer.synced('refreshed');
+      // The store has lost it, or it was moved meanwhile.
+      const offered = await backend.offer(name, candidates, version, ttl);
+      stored = offered;
+      restored = offered.won;
+    }
+    observer.synced(restored ? 'restored' : 'refreshed');
     const then = held.slotOf(key);
     if (then >= 0 && held.learn(then, stored)) observer.synced('changed');
   }
