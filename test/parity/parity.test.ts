@@ -8,22 +8,18 @@ import { runScenario } from './run-scenario.ts';
 import type { Scenario, StandOptions } from './scenario.ts';
 import { ALL_SCENARIOS } from './scenarios/all.ts';
 import { Stand } from './stand.ts';
-import { Turnstile } from './turnstile.ts';
 
 const absent = noEnvoy() || missing('smg', await findSmg());
-
-/** Stands that run at the same time: most of a stand's time is waiting. */
-const LANES = 5;
-const lanes = new Turnstile(LANES);
 
 const seen = new Map<IntendedDifference, number>();
 let compared = 0;
 let ran = 0;
 
-/** Scenarios that can share a stand. */
+/** Scenarios that can share a stand. Those that wait for reports of loads come first: the others fill their waits. */
 function byStand(scenarios: readonly Scenario[]): ReadonlyMap<string, readonly Scenario[]> {
   const groups = new Map<string, Scenario[]>();
-  for (const scenario of scenarios) {
+  const waiting = scenarios.filter(({ stand }) => stand.engines?.loads === true);
+  for (const scenario of [...waiting, ...scenarios.filter((each) => !waiting.includes(each))]) {
     const title = standTitle(scenario.stand);
     const group = groups.get(title) ?? [];
     group.push(scenario);
@@ -43,13 +39,11 @@ describe.skipIf(absent)('parity with SMG', () => {
       describe(title, { concurrent: true }, () => {
         let stand: Stand | undefined;
         beforeAll(async () => {
-          await lanes.enter();
           const options = scenarios[0]?.stand;
           if (options !== undefined) stand = await Stand.start(options);
         }, 600_000);
         afterAll(async () => {
           await stand?.close();
-          lanes.leave();
         });
         for (const scenario of scenarios) {
           it.sequential(scenario.title, { timeout: 60_000 }, async () => {
