@@ -296,3 +296,47 @@ describe('sticky-sessions 3.11 a pin that was idle for too long', () => {
     expect(bench.stored('k')).toEqual(b.store.peek('k'));
   });
 });
+
+describe('interface 3 a reload', () => {
+  it('changes the longest wait of requests to come', async () => {
+    const bench = new SharedPinsBench();
+    const { store, backend } = bench.replica({ claimTimeoutMs: 50 });
+    backend.before = NEVER;
+
+    store.configure({ maxIdleMs: 100_000, claimTimeoutMs: 20 });
+    const pin = store.put('k', ['w1'], 0, 0);
+    await bench.clock.pass(21);
+    expect(await pin).toMatchObject({ candidates: ['w1'] });
+
+    store.configure({ maxIdleMs: 100_000, claimTimeoutMs: 0 });
+    expect(store.put('l', ['w1'], 0, 21)).toMatchObject({ candidates: ['w1'] });
+  });
+
+  it('of something else puts no visit off', async () => {
+    const bench = new SharedPinsBench();
+    const { store, backend } = bench.replica({ maxIdleMs: 2000 });
+    await store.put('k', ['w1'], 0, 0);
+    backend.calls.length = 0;
+    for (let reloads = 0; reloads < 3; reloads++) {
+      await bench.clock.pass(90);
+      store.configure({ maxIdleMs: 2000, claimTimeoutMs: 50 });
+    }
+
+    expect(backend.calls).not.toHaveLength(0);
+  });
+
+  it('changes when idle pins end, here and in the store', async () => {
+    const bench = new SharedPinsBench();
+    const { store, backend } = bench.replica({ maxIdleMs: 100_000 });
+    await store.put('k', ['w1'], 0, 0);
+
+    store.configure({ maxIdleMs: 2000, claimTimeoutMs: 50 });
+    await bench.clock.pass(100);
+
+    expect(backend.calls.at(-1)).toBe('touch 2100');
+    expect(store.get('k', 2100)).toBeUndefined();
+    await store.put('k', ['w1'], 0, 2100);
+    store.configure({ maxIdleMs: 0, claimTimeoutMs: 50 });
+    expect(store.get('k', 1e9)).toBeDefined();
+  });
+});

@@ -57,6 +57,7 @@ export class SharedPinStore implements PinStore {
   /** Of a reload. */
   configure({ maxIdleMs, claimTimeoutMs }: Omit<SharedPinStoreOptions, 'maxPins'>): void {
     this.#claimTimeoutMs = claimTimeoutMs;
+    if (maxIdleMs === this.#lifetime.maxIdleMs) return;
     this.#lifetime.maxIdleMs = maxIdleMs;
     this.#sync.reschedule();
   }
