@@ -4,7 +4,7 @@ import { countsOf, onStand, problemsIn } from './stand.mjs';
 
 export function rolling(kit, settings) {
   const { workers, rounds } = settings;
-  return onStand(kit, { replicas: 2, workers }, 'redis', async (replicas) => {
+  return onStand(kit, { replicas: 2, workers, claimMs: settings['claim-timeout-ms'] }, 'redis', async (replicas) => {
     const perSecond = settings['rolling-rate'];
     const load = await kit.KeyLoad.start({
       url: replicas.url,
@@ -27,6 +27,6 @@ export function rolling(kit, settings) {
     const problems = problemsIn(replies);
     if (codes.some((code) => code !== 0)) problems.push(`exit codes ${codes.join(' ')}`);
     const times = { p50Ms: rounded(replies.quantile(0.5)), p99Ms: rounded(replies.quantile(0.99)) };
-    return { perSecond, restarts: codes.length, ...countsOf(replies), ...times, problems };
+    return { restarts: codes.length, ...countsOf(replies), ...times, problems };
   });
 }

@@ -32,28 +32,34 @@ export function killing(kit, settings, place) {
         await next;
       }
     })();
-    // Long enough for many kills, whatever the machine plays in a second.
-    const { figures, replies } = await played(kit, settings, replicas, place).finally(() => {
+    const replies = await play(kit, settings, replicas, place).finally(() => {
       over = true;
     });
     await killer;
     const problems = place === 'header' ? problemsIn(replies) : errorsIn(replies);
-    return { ...figures, kills, problems };
+    return { place, ...countsOf(replies), kills, alone: await askedInVain(replicas), problems };
   });
 }
 
 const errorsIn = ({ errors }) => (errors.length > 0 ? [`${errors.length} errors, the first: ${errors[0]}`] : []);
 
-const optionsOf = ({ replicas, workers }) => ({ replicas, workers });
+const optionsOf = ({ replicas, workers, ...more }) => ({ replicas, workers, claimMs: more['claim-timeout-ms'] });
+
+function play(kit, { conversations, turns, racing, abreast }, { url }, place) {
+  return kit.spray({ url, conversations, turns, racing, abreast, place });
+}
 
 async function played(kit, settings, replicas, place) {
-  const { conversations, turns, racing, abreast } = settings;
-  const started = performance.now();
-  const replies = await kit.spray({ url: replicas.url, conversations, turns, racing, abreast, place });
-  const seconds = (performance.now() - started) / 1000;
-  const placed = await replicas.placed();
-  return {
-    replies,
-    figures: { place, ...countsOf(replies), perSecond: Math.round(replies.all.length / seconds), placed },
-  };
+  const replies = await play(kit, settings, replicas, place);
+  const [placed, alone] = [await replicas.placed(), await askedInVain(replicas)];
+  return { replies, figures: { place, ...countsOf(replies), placed, alone } };
+}
+
+/** New keys that a replica decided alone, since its last start. */
+async function askedInVain(replicas) {
+  let count = 0;
+  for (const result of ['late', 'failed', 'behind']) {
+    count += await replicas.sum('smg_envoy_pin_store_asks_total', { result });
+  }
+  return count;
 }

@@ -11,11 +11,12 @@ export const WITH_TRIGGER = ['--routing-key-order', 'header-first'];
  *
  * @param store `redis` or `memory`
  */
-export async function onStand(kit, { workers, ...options }, store, work) {
+export async function onStand(kit, { workers, flags = FLAGS, claimMs, ...options }, store, work) {
   const redis = store === 'redis' ? await kit.startRedis() : null;
   try {
     const replicas = await kit.startReplicas({
-      ...{ store: redis?.url ?? 'memory', sim: { count: workers }, flags: FLAGS, concurrency: 2 },
+      ...{ store: redis?.url ?? 'memory', sim: { count: workers }, concurrency: 2 },
+      flags: [...flags, ...(store === 'redis' ? ['--pin-claim-timeout-ms', String(claimMs)] : [])],
       ...options,
     });
     try {
@@ -39,6 +40,13 @@ export function problemsIn(replies) {
 
 /** The figures of replies that a table shows. */
 export function countsOf(replies) {
-  const { all, conversations, errors, splits, unpicked } = replies;
-  return { requests: all.length, conversations, errors: errors.length, splits: splits.length, unpicked };
+  const { all, conversations, errors, splits, unpicked, perSecond } = replies;
+  return {
+    requests: all.length,
+    perSecond: Math.round(perSecond),
+    conversations,
+    errors: errors.length,
+    splits: splits.length,
+    unpicked,
+  };
 }

@@ -52,6 +52,8 @@ export async function converse({ url, key, kind, turn, place, at = performance.n
   return reply(served, got['x-smg-decision'] ?? '', status === 200 && served !== '' ? null : `${status} ${text}`);
 }
 
+const ENDS = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY] as const;
+
 /** The replies of a run, and what to ask of them. */
 export class Replies {
   readonly all: readonly Reply[];
@@ -92,6 +94,13 @@ export class Replies {
       met.set(key, workers);
     }
     return [...met].filter(([, workers]) => workers.length > 1).map(([key, workers]) => `${key}: ${workers.join(' ')}`);
+  }
+
+  /** Requests a second, from the first to the last. */
+  get perSecond(): number {
+    const times = this.all.map(({ at }) => at);
+    const [first, last] = times.reduce(([low, high], at) => [Math.min(low, at), Math.max(high, at)] as const, ENDS);
+    return this.all.length < 2 ? 0 : (this.all.length * 1000) / (last - first);
   }
 
   get conversations(): number {
