@@ -67,8 +67,9 @@ interface Known {
   staleSince: number;
 }
 
+const NOTHING: readonly number[] = [];
 const SLACK_MS = 1;
-const TOMBSTONE_MS = 60_000;
+const TOMBSTONE_MS = 3_600_000;
 
 export class Checks {
   readonly keys = new Set<string>();
@@ -113,7 +114,9 @@ export class Checks {
   #beginAnew(name: string): void {
     for (const keys of this.#known.values()) {
       const known = keys.get(name);
-      if (known !== undefined) known.held = known.told = 0;
+      if (known === undefined) continue;
+      known.held = Math.max(0, known.pin?.version ?? 0);
+      known.told = 0;
     }
   }
 
@@ -138,13 +141,14 @@ export class Checks {
   #looked(replica: SimReplica, key: string, pin: Pin | null): void {
     const known = this.#of(replica, key);
     const last = known.pin;
+    const recent = replica.pins.recent.get(key) ?? NOTHING;
     known.pin = pin;
-    const recent = replica.pins.recent.get(key) ?? [];
-    if (last === null || recent.includes(0)) known.since = this.#now();
     if (pin === null) {
       if (this.#traits.losses || this.#forgottenDelete(key)) known.held = known.told = 0;
       return;
     }
+    if (last === null || recent.includes(0)) known.since = this.#now();
+    if (last?.version === pin.version && last.candidates === pin.candidates && pin.version >= known.told) return;
     const who = `${replica.name} holds ${text(pin)} for ${key}`;
     if (pin.version < 0) {
       if (this.#calm && replica.line.ready) this.#broken('no pin is provisional while the store is well', who);
@@ -155,9 +159,9 @@ export class Checks {
       return;
     }
     if (pin.candidates.length === 0) this.#broken('a deleted key is not held', who);
-    const given = this.#given.get(`${key} ${pin.version}`);
-    if (!given?.has(pin.candidates.join()))
-      this.#broken('one version, one value', `${who}, and the store gave ${[...(given ?? [])]}`);
+    const given = this.#given.get(`${key} ${pin.version}`) ?? new Set();
+    if (!given.has(pin.candidates.join()))
+      this.#broken('one version, one value', `${who}, and the store gave ${[...given]}`);
     if (pin.version < known.held) this.#broken('no replica goes back', `${who} after ${known.held}`);
     if (pin.version < known.told && !this.#traits.losses)
       this.#broken('moves are seen in time', `${who} and was told of ${known.told}`);

@@ -20,6 +20,8 @@ interface Conversation {
   readonly request: RoutingRequest;
   /** Turns that are being placed. */
   placing: number;
+  /** Where the turn before went. */
+  last: SimReplica | null;
   /** As the replicas name it; known after its first turn. */
   key: string | null;
   loadKey: string | null;
@@ -65,6 +67,7 @@ export class World {
       this.#conversations.push({
         request: makeRequest({ rid: `c${i}` }),
         placing: 0,
+        last: null,
         key: null,
         loadKey: null,
         workerId: null,
@@ -124,7 +127,7 @@ export class World {
   }
 
   readonly #kinds: Record<ActKind, (act: Act, replica: SimReplica) => void> = {
-    turn: ({ conversation, dice }) => this.#turn(conversation, dice[1] < 0.4),
+    turn: ({ conversation, dice }) => this.#turn(conversation, dice[1] < 0.4, dice[2] < 0.3),
     crash: ({ dice }, replica) => this.#crash(this.#replicas.indexOf(replica), soon(dice[1])),
     'worker dies': ({ dice }) => this.#killWorker(this.#workerOf(dice[0]), soon(dice[1]), dice[2]),
     cap: ({ conversation, dice }, replica) => this.#fill(this.#conversations[conversation]!, replica, soon(dice[1])),
@@ -169,7 +172,7 @@ export class World {
     return `w${Math.floor(dice * this.#traits.workers)}`;
   }
 
-  #turn(index: number, mayRace: boolean): void {
+  #turn(index: number, mayRace: boolean, mayStay: boolean): void {
     const conversation = this.#conversations[index]!;
     if (conversation.placing > 0 && !mayRace) return;
     const there = this.#replicas.filter(
@@ -177,7 +180,9 @@ export class World {
       ({ dead, line, startedAt }) => !dead && (line.ready || this.#clock.now - startedAt > 2 * SECOND_MS),
     );
     if (there.length === 0) return;
-    const replica = this.#dice.pick(there);
+    const { last } = conversation;
+    const replica = mayStay && last !== null && there.includes(last) ? last : this.#dice.pick(there);
+    conversation.last = replica;
     const startedAt = this.#clock.now;
     conversation.placing++;
     const placed = (outcome: Outcome): void => {
