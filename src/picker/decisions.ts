@@ -1,5 +1,6 @@
 /** Makes decisions that hold: asks the router, commits the pins, and decides anew where another writer came first. */
 import type { PinStore } from '../pins/pin-store.ts';
+import { sameCandidates } from '../pins/same-candidates.ts';
 import type { RoutingRequest } from '../request/routing-request.ts';
 import type { Decision, Outcome, PinWrite } from '../routing/decision.ts';
 import type { Eligibility } from '../routing/eligibility.ts';
@@ -110,8 +111,4 @@ export class Decisions {
     const reason = 'no_available_workers';
     return { kind: 'refused', reason, leg, detail: null, strict: true, policy, model, trail };
   }
-}
-
-function sameCandidates(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a[0] === b[0] && a[1] === b[1];
 }

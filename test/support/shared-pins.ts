@@ -26,6 +26,7 @@ export class TestClock implements Timers {
   /** Lets time pass, and all that is due with it, in order; promises get their turn after each. */
   async pass(ms: number): Promise<void> {
     const until = this.now + ms;
+    await promises();
     for (;;) {
       const next = this.#waiting.filter(({ at }) => at <= until).toSorted((a, b) => a.at - b.at)[0];
       if (next === undefined) break;

@@ -1,5 +1,6 @@
 import type { Pin, PinPage } from '../pin-store.ts';
 import { PinTable } from '../pin-table.ts';
+import { sameCandidates } from '../same-candidates.ts';
 import { NameIndex } from './name-index.ts';
 import type { StoredPin, Written } from './pin-backend.ts';
 
@@ -97,7 +98,8 @@ export class HeldPins {
     const known = this.storeVersionAt(slot);
     if (stored.version < known) return false;
     // One version for two values: the store lost a write, and its clock had stepped back. What it holds now counts.
-    const another = this.#table.versionAt(slot) > 0 && !same(this.#table.candidatesAt(slot), stored.candidates);
+    const another =
+      this.#table.versionAt(slot) > 0 && !sameCandidates(this.#table.candidatesAt(slot), stored.candidates);
     if (stored.version === known && !another) return false;
     if (stored.candidates.length === 0) {
       this.#table.remove(slot);
@@ -123,11 +125,19 @@ export class HeldPins {
     }
     if (written.won && usedAt > this.#table.usedAt(slot)) this.#table.use(slot, usedAt);
     const provisional = this.#table.versionAt(slot) < 0;
-    if (provisional && written.won && !same(this.#table.candidatesAt(slot), candidates)) {
+    if (provisional && written.won && !sameCandidates(this.#table.candidatesAt(slot), candidates)) {
       if (written.version > this.storeVersionAt(slot)) this.#bases.set(key, written.version);
       return;
     }
     this.learn(slot, written);
+  }
+
+  /** A provisional pin comes last among its like. */
+  postpone(key: string): void {
+    const base = this.#bases.get(key);
+    if (base === undefined) return;
+    this.#bases.delete(key);
+    this.#bases.set(key, base);
   }
 
   remove(slot: number): void {
@@ -168,8 +178,4 @@ export class HeldPins {
     this.#index.remove(slot);
     this.#bases.delete(this.#table.keyAt(slot));
   }
-}
-
-function same(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((id, i) => id === b[i]);
 }

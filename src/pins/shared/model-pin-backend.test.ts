@@ -19,7 +19,7 @@ pinBackendSuite('the model', async () => {
     published: async (name) => changes.filter((change) => change.name === name),
     msLeft: async (name) => {
       if (pins.read(name) === null) return null;
-      const left = [1000, 60_000, 100_000, 1e15].find((ms) => endsWithin(pins, name, ms));
+      const left = [1000, 100_000, 3_600_000, 1e15].find((ms) => endsWithin(pins, name, ms));
       return left === undefined || left === 1e15 ? Number.POSITIVE_INFINITY : left;
     },
     expire: async () => {

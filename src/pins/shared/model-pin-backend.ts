@@ -1,7 +1,7 @@
 import type { PinBackend, PinChange, StoredPin, Written } from './pin-backend.ts';
 
 /** How long a deleted key keeps its version, so that late writes of earlier ones lose. */
-const TOMBSTONE_MS = 60_000;
+const TOMBSTONE_MS = 3_600_000;
 
 interface Slot {
   readonly pin: StoredPin;

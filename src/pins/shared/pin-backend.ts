@@ -33,7 +33,7 @@ export interface PinBackend {
   /** Puts off its end; never changes the pin. Null when absent. */
   touch(name: string, ttlMs: number): Promise<StoredPin | null>;
   read(name: string): Promise<StoredPin | null>;
-  /** Told to all replicas; a trace stays for a minute, to which earlier versions lose. False when it was absent. */
+  /** Told to all replicas; a trace stays for an hour, to which earlier versions lose. False when it was absent. */
   remove(name: string): Promise<boolean>;
 }
 

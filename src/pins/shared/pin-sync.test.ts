@@ -96,6 +96,38 @@ describe('a pin that only this replica knows', () => {
   });
 });
 
+describe('a part of the store that is away', () => {
+  it('holds nothing back of the pins of the rest', async () => {
+    const bench = new SharedPinsBench();
+    const { store, link, backend } = bench.replica();
+    link.state = 'down';
+    for (let i = 0; i < 300; i++) await store.put(`dead-${i}`, ['dead'], 0, i);
+    for (let i = 0; i < 300; i++) await store.put(`k${i}`, ['w1'], 0, 300 + i);
+    backend.before = () =>
+      backend.calls.at(-1)?.startsWith('put dead') ? Promise.reject(new Error('gone')) : Promise.resolve();
+
+    link.state = 'up';
+    await bench.clock.pass(2000);
+
+    for (let i = 0; i < 300; i++) expect(bench.stored(`k${i}`)).not.toBeNull();
+    expect(store.provisional).toBe(300);
+  });
+
+  it('holds nothing back of what is compared', async () => {
+    const bench = new SharedPinsBench();
+    const { store, link, backend } = bench.replica();
+    for (let i = 0; i < 300; i++) await store.put(`k${i}`, ['w1'], 0, i);
+    let calls = 0;
+    backend.before = () => (calls++ % 2 === 0 ? Promise.reject(new Error('gone')) : Promise.resolve());
+    bench.pins.wipe();
+
+    link.gap();
+    await bench.clock.pass(20_000);
+
+    expect(bench.pins.size).toBe(300);
+  });
+});
+
 describe('after a gap', () => {
   it('takes over the moves that were missed', async () => {
     const bench = new SharedPinsBench();

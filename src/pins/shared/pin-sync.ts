@@ -3,6 +3,7 @@
  * in use, and compares all after a gap.
  */
 import type { Timers } from '../../util/timers.ts';
+import { sameCandidates } from '../same-candidates.ts';
 import type { HeldPins } from './held-pins.ts';
 import type { PinBackend, StoreLink } from './pin-backend.ts';
 import type { SharedPinObserver } from './pin-observer.ts';
@@ -11,9 +12,12 @@ import type { SharedPinObserver } from './pin-observer.ts';
 export class PinLifetime {
   /** 0: for ever. */
   maxIdleMs: number;
+  /** By so much a use may be noted late: it counts from the start of a request, which may have waited for the store. */
+  lateUseMs: number;
 
-  constructor(maxIdleMs: number) {
+  constructor(maxIdleMs: number, lateUseMs = 0) {
     this.maxIdleMs = maxIdleMs;
+    this.lateUseMs = lateUseMs;
   }
 
   /** Between two visits to the pins in use. */
@@ -53,8 +57,6 @@ const BATCHES_BETWEEN = 16;
 const REST_MS = 250;
 /** A walk since then leaves none out. */
 const ALL = Number.NEGATIVE_INFINITY;
-/** By so much a use may be noted late: it counts from the start of a request, which may have waited for the store. */
-const LATE_USE_MS = 100;
 
 export class PinSync {
   readonly #parts: PinSyncParts;
@@ -148,15 +150,18 @@ export class PinSync {
       if (this.#walking && batches % BATCHES_BETWEEN === 0) this.#queueUsed();
       const provisional = this.#provisionalKeys();
       if (provisional.length > 0) {
-        await all(provisional.map((key) => this.#repeat(key)));
-        continue;
+        const failed = await failedOf(provisional, (key) => this.#repeat(key));
+        if (failed.length === 0) continue;
+        // Others must not wait for keys of a part of the store that is away.
+        for (const key of failed) this.#parts.held.postpone(key);
+        throw new Error('provisional pins could not be given to the store');
       }
       const keys = this.#nextKeys();
       if (keys.length === 0) return;
-      await all(keys.map((key) => this.#compare(key))).catch((error: unknown) => {
-        this.#queue.push(...keys);
-        throw error;
-      });
+      const failed = await failedOf(keys, (key) => this.#compare(key));
+      if (failed.length === 0) continue;
+      this.#queue.unshift(...failed);
+      throw new Error('pins could not be compared with the store');
     }
   }
 
@@ -174,8 +179,8 @@ export class PinSync {
    */
   #queueUsed(): void {
     if (this.#queue.length > 0) return;
-    const { held, clock } = this.#parts;
-    const since = this.#refreshedAt - LATE_USE_MS;
+    const { held, clock, lifetime } = this.#parts;
+    const since = this.#refreshedAt - lifetime.lateUseMs;
     const keys = held.keysUsedAfter(since, MOST_LISTED);
     const many = keys.length === MOST_LISTED;
     if (many && this.#walking) {
@@ -221,7 +226,8 @@ export class PinSync {
     if (lifetime.isOver(idleMs)) return held.remove(slot);
     const ttl = lifetime.ofUse(idleMs);
     const written = await backend.put(held.nameOf(key), candidates, held.storeVersionAt(slot), ttl);
-    observer.synced(written.won ? 'kept' : 'gave_way');
+    // One that was late the first time may have been carried out.
+    observer.synced(written.won || sameCandidates(written.candidates, candidates) ? 'kept' : 'gave_way');
     if (held.slotOf(key) >= 0) held.answered(key, candidates, written, usedAt);
   }
 
@@ -250,9 +256,8 @@ export class PinSync {
   }
 }
 
-/** All have ended, well or not; rejects when one failed. */
-async function all(calls: readonly Promise<void>[]): Promise<void> {
-  for (const { status } of await Promise.allSettled(calls)) {
-    if (status === 'rejected') throw new Error('the pin store does not answer');
-  }
+/** Calls for all keys; answers with those whose call failed when the last one has ended. */
+async function failedOf(keys: readonly string[], call: (key: string) => Promise<void>): Promise<string[]> {
+  const results = await Promise.allSettled(keys.map(call));
+  return keys.filter((_, i) => results[i]?.status === 'rejected');
 }

@@ -216,6 +216,42 @@ describe('decisions 6: a move', () => {
   });
 });
 
+describe('what is counted', () => {
+  it('is no change of another replica that this one has made itself', async () => {
+    const bench = new SharedPinsBench();
+    const { store, synced } = bench.replica();
+    const { version } = await store.put('k', ['w1'], 0, 0);
+
+    await store.put('k', ['w2', 'w1'], version, 0);
+
+    expect(synced).toEqual([]);
+  });
+
+  it('is no way given to itself, by a write that was late and carried out', async () => {
+    const bench = new SharedPinsBench();
+    const { store, backend, synced } = bench.replica();
+    backend.after = () => NEVER();
+    const late = store.put('k', ['w1'], 0, 0);
+    await promises();
+    backend.after = () => Promise.resolve();
+    await bench.clock.pass(60);
+
+    expect((await late).candidates).toEqual(['w1']);
+    expect(store.provisional).toBe(0);
+    expect(synced).toEqual(['kept']);
+  });
+});
+
+it('a failure of ours gives the request a pin all the same', async () => {
+  const bench = new SharedPinsBench();
+  const { store, link } = bench.replica();
+  link.answered = () => {
+    throw new Error('a bug');
+  };
+
+  expect((await store.put('k', ['w1'], 0, 0)).candidates).toEqual(['w1']);
+});
+
 describe('a deleted key', () => {
   it('is forgotten by all', async () => {
     const bench = new SharedPinsBench();

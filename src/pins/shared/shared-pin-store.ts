@@ -4,6 +4,7 @@
  */
 import type { Timers } from '../../util/timers.ts';
 import { type Pin, type PinPage, type PinStore, PinStoreAway } from '../pin-store.ts';
+import { sameCandidates } from '../same-candidates.ts';
 import { HeldPins, type KeyNames } from './held-pins.ts';
 import { PendingPut, PendingPuts } from './pending-puts.ts';
 import type { PinBackend, PinChange, StoreLink, Written } from './pin-backend.ts';
@@ -29,6 +30,9 @@ export interface SharedPinStoreOptions {
   readonly claimTimeoutMs: number;
 }
 
+/** What a request may take from its start to the note of its use, beside its wait for the store. */
+const SLACK_MS = 50;
+
 export class SharedPinStore implements PinStore {
   readonly kind = 'redis';
   readonly #parts: SharedPinStoreParts;
@@ -43,7 +47,7 @@ export class SharedPinStore implements PinStore {
     const { link, timers, clock } = parts;
     this.#parts = parts;
     this.#claimTimeoutMs = options.claimTimeoutMs;
-    this.#lifetime = new PinLifetime(options.maxIdleMs);
+    this.#lifetime = new PinLifetime(options.maxIdleMs, options.claimTimeoutMs + SLACK_MS);
     this.#held = new HeldPins(options.maxPins, parts.names);
     this.#sync = new PinSync({ ...parts, held: this.#held, lifetime: this.#lifetime });
     this.#pending = new PendingPuts(timers, clock, (put) => this.#tooLate(put));
@@ -57,6 +61,7 @@ export class SharedPinStore implements PinStore {
   /** Of a reload. */
   configure({ maxIdleMs, claimTimeoutMs }: Omit<SharedPinStoreOptions, 'maxPins'>): void {
     this.#claimTimeoutMs = claimTimeoutMs;
+    this.#lifetime.lateUseMs = claimTimeoutMs + SLACK_MS;
     if (maxIdleMs === this.#lifetime.maxIdleMs) return;
     this.#lifetime.maxIdleMs = maxIdleMs;
     this.#sync.reschedule();
@@ -155,10 +160,13 @@ export class SharedPinStore implements PinStore {
 
   #ask(put: PendingPut): Promise<Pin> {
     this.#pending.add(put);
-    this.#parts.backend.put(put.name, put.candidates, put.expected, this.#lifetime.ofUse(0)).then(
-      (written) => this.#answered(put, written),
-      () => this.#failed(put),
-    );
+    this.#parts.backend
+      .put(put.name, put.candidates, put.expected, this.#lifetime.ofUse(0))
+      .then(
+        (written) => this.#answered(put, written),
+        () => this.#failed(put),
+      )
+      .catch(() => this.#failed(put));
     return put.pin;
   }
 
@@ -210,7 +218,8 @@ export class SharedPinStore implements PinStore {
     const put = this.#pending.get(change.name);
     if (put !== undefined && (put.seen === null || put.seen.version < change.version)) put.seen = change;
     const slot = this.#held.slotOfName(change.name);
-    if (slot >= 0 && this.#held.learn(slot, change)) this.#parts.observer.synced('changed');
+    const own = put !== undefined && sameCandidates(change.candidates, put.candidates);
+    if (slot >= 0 && this.#held.learn(slot, change) && !own) this.#parts.observer.synced('changed');
   }
 
   async #unlessAway<T>(call: (backend: PinBackend) => Promise<T>): Promise<T> {
