@@ -143,11 +143,11 @@ export class Checks {
     const last = known.pin;
     const recent = replica.pins.recent.get(key) ?? NOTHING;
     known.pin = pin;
-    if (pin === null) {
-      if (this.#traits.losses || this.#forgottenDelete(key)) known.held = known.told = 0;
-      return;
-    }
-    if (last === null || recent.includes(0)) known.since = this.#now();
+    // What it let go it may take in again as the store has it, even if that has lost something.
+    const letGo = pin === null || recent.includes(0);
+    if (letGo && (this.#traits.losses || this.#forgottenDelete(key))) known.held = known.told = 0;
+    if (pin === null) return;
+    if (last === null || letGo) known.since = this.#now();
     if (last?.version === pin.version && last.candidates === pin.candidates && pin.version >= known.told) return;
     const who = `${replica.name} holds ${text(pin)} for ${key}`;
     if (pin.version < 0) {
