@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { load } from '../../test/support/try-load.ts';
 import { createLog } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
-import { openSharedState } from './shared-state.ts';
+import { openSharedState, timesOf } from './shared-state.ts';
 
 describe('a start that is refused', () => {
   it('leaves no connection to the store behind', async () => {
@@ -26,5 +26,16 @@ describe('a start that is refused', () => {
     await once(own, 'close');
     server.close();
     expect(connections).toBe(1);
+  });
+});
+
+describe('sticky-sessions 3.11 idle time of shared pins', () => {
+  it.each([
+    ['--max-idle-secs 60', 60_000],
+    ['--max-idle-secs 0', 0],
+    ['--max-idle-secs 60 --eviction-interval 0', 0],
+    ['--max-idle-secs 60 --policy manual --eviction-interval 0', 0],
+  ])('%s: %i ms', (flags, maxIdleMs) => {
+    expect(timesOf(load({ flags }).settings).maxIdleMs).toBe(maxIdleMs);
   });
 });

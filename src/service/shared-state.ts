@@ -11,6 +11,7 @@ import { realTimers } from '../util/timers.ts';
 import { LoadKeyHash } from '../workers/load-key-hash.ts';
 import { SharedLoads } from '../workers/shared-loads.ts';
 import { readPinKeySecret } from './pin-key-secret.ts';
+import { pinSweepSecs } from './pin-sweeps.ts';
 import { linkObserver, sharedPinObserver } from './store-observers.ts';
 
 export interface SharedState {
@@ -47,6 +48,11 @@ export async function openSharedState(settings: Settings, parts: SharedStatePart
   const { RedisReplicaChannel } = await import('../redis/redis-replica-channel.ts');
   const { Replicas } = await import('../replicas/replicas.ts');
   const secret = readPinKeySecret(settings.pinKeyHmacFile);
+  if (settings.tenantHeader !== null && secret === null) {
+    log.warn(
+      '--tenant-header without --pin-key-hmac-file: who guesses a key of another tenant can make it seem busier than it is',
+    );
+  }
   let current = settings;
   const link = openRedis(settings.pinStore, {
     self,
@@ -120,6 +126,9 @@ export function untilReached({ link }: SharedState, limitMs: number): Promise<vo
   });
 }
 
-function timesOf({ maxIdleSecs, pinClaimTimeoutMs }: Settings) {
-  return { maxIdleMs: maxIdleSecs * 1000, claimTimeoutMs: pinClaimTimeoutMs };
+/** Of pins. */
+export function timesOf(settings: Settings) {
+  const { maxIdleSecs, pinClaimTimeoutMs } = settings;
+  const maxIdleMs = pinSweepSecs(settings) === 0 ? 0 : maxIdleSecs * 1000;
+  return { maxIdleMs, claimTimeoutMs: pinClaimTimeoutMs };
 }

@@ -45,6 +45,7 @@ import { FleetPolicies } from './fleet-policies.ts';
 import { Housekeeping, type HousekeepingIntervals } from './housekeeping.ts';
 import { accessLogObserver, extAuthzObserver, extProcObserver, fleetObserver, loadObserver } from './observers.ts';
 import { pickerConfigOf } from './picker-config.ts';
+import { pinSweepSecs } from './pin-sweeps.ts';
 import { bindPolicyMetrics } from './policy-metrics.ts';
 import { createPrefillDispatch } from './prefill-dispatch.ts';
 import { receiveLimitBytes } from './receive-limit.ts';
@@ -52,7 +53,7 @@ import { bindServiceMetrics } from './service-metrics.ts';
 import { applyWorkers, healthSettingsOf, loadOptionsOf, registryOptionsOf } from './settings-to-fleet.ts';
 import { settleWhenRead } from './settle.ts';
 import { warnOfSharedAddresses } from './shared-addresses.ts';
-import { openSharedState, untilReached } from './shared-state.ts';
+import { openSharedState, type SharedState, type SharedStateParts, untilReached } from './shared-state.ts';
 import { schemesOf, upstreamOf } from './upstream-of.ts';
 
 /** A service that answers Envoy. */
@@ -77,6 +78,11 @@ export interface ServiceOptions {
   readonly log?: Log;
 }
 
+/** What this process has of its own. */
+interface OwnParts extends SharedStateParts {
+  readonly version: string;
+}
+
 const DECISION_TIMEOUT_MS = 250;
 /** Bodies that full-duplex streams hold at one moment: a quarter of the memory that the manifests allow. */
 const HELD_BYTES = 256 * 1024 * 1024;
@@ -91,16 +97,27 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
   const { settings } = loaded;
   const log = options.log ?? createLog({ level: settings.logLevel, json: settings.logJson });
   const clock = (): number => performance.now();
+  const metrics = createMetrics();
+  metrics.buildInfo.cell(options.version, process.versions.node).value = 1;
+  const self = randomBytes(4).toString('hex');
+  const shared = await openSharedState(settings, { self, metrics, log, clock });
+  try {
+    return await assemble(loaded, { version: options.version, self, metrics, log, clock }, shared);
+  } catch (error) {
+    await shared?.close();
+    throw error;
+  }
+}
+
+async function assemble(loaded: Loaded, parts: OwnParts, shared: SharedState | null): Promise<RunningService> {
+  const { settings } = loaded;
+  const { version, self, metrics, log, clock } = parts;
   const schemes = schemesOf(loaded);
   const upstream = upstreamOf(settings);
   const ask = workerAsker(upstream);
   const onFailure = (error: unknown): void =>
     log.error('an internal failure; requests go on without a pick', { error });
 
-  const metrics = createMetrics();
-  metrics.buildInfo.cell(options.version, process.versions.node).value = 1;
-  const self = randomBytes(4).toString('hex');
-  const shared = await openSharedState(settings, { self, metrics, log, clock });
   const registry = new Registry({
     ...registryOptionsOf(settings),
     observer: fleetObserver(metrics, log),
@@ -233,7 +250,7 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
     }),
     config: () => publicSettings(effective),
     keys: settings.controlPlaneApiKeys,
-    version: options.version,
+    version,
     startedAt: Math.floor(Date.now() / 1000),
   });
   bindFleetMetrics(metrics, registry);
@@ -337,10 +354,6 @@ export async function startService(loaded: Loaded, options: ServiceOptions): Pro
 }
 
 function intervalsOf({ settings }: Loaded): HousekeepingIntervals {
-  const { policy, evictionInterval, policyEvictionInterval, maxIdleSecs } = settings;
-  return {
-    maxIdleSecs,
-    pinSweepSecs: policy === 'manual' ? policyEvictionInterval : evictionInterval,
-    policyTendSecs: policyEvictionInterval,
-  };
+  const { policyEvictionInterval, maxIdleSecs } = settings;
+  return { maxIdleSecs, pinSweepSecs: pinSweepSecs(settings), policyTendSecs: policyEvictionInterval };
 }
