@@ -33,7 +33,7 @@ describe('sticky-sessions 3.11 idle time of shared pins', () => {
   it.each([
     ['--max-idle-secs 60', 60_000],
     ['--max-idle-secs 0', 0],
-    ['--max-idle-secs 60 --eviction-interval 0', 0],
+    ['--max-idle-secs 60 --eviction-interval 0 --policy random', 0],
     ['--max-idle-secs 60 --policy manual --eviction-interval 0', 0],
   ])('%s: %i ms', (flags, maxIdleMs) => {
     expect(timesOf(load({ flags }).settings).maxIdleMs).toBe(maxIdleMs);
