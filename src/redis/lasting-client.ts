@@ -24,6 +24,8 @@ export class LastingClient<C extends Redis | Cluster> {
   #client: C | null = null;
   #readySince = -1;
   #attempts = 0;
+  /** Why the connection there is was given up. */
+  #givenUp: StoreError | null = null;
   #timer: NodeJS.Timeout | undefined;
   #closedNow: () => void = () => {};
   #closed = false;
@@ -42,7 +44,8 @@ export class LastingClient<C extends Redis | Cluster> {
   }
 
   /** Ends the connection there is, for another: the server turned out to be the wrong one, or the login is not accepted. */
-  renew(): void {
+  renew(why: StoreError): void {
+    this.#givenUp = why;
     this.#client?.disconnect();
   }
 
@@ -64,6 +67,7 @@ export class LastingClient<C extends Redis | Cluster> {
       last = storeErrorOf(causeOf(error));
     };
     this.#client = client;
+    this.#givenUp = null;
     client.on('error', failed);
     client.on('sentinelError', failed);
     client.on('node error', failed);
@@ -73,7 +77,7 @@ export class LastingClient<C extends Redis | Cluster> {
       last = null;
       this.#events.ready(client);
     });
-    client.once('end', () => this.#end(last));
+    client.once('end', () => this.#end(this.#givenUp ?? last));
   }
 
   #end(error: StoreError | null): void {

@@ -1,12 +1,14 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Cluster, Redis } from 'ioredis';
 import type { PinChange, StoreLink, StoreState } from '../pins/shared/pin-backend.ts';
 import { decodeChange } from '../pins/shared/pin-record.ts';
 import { Listeners } from '../util/listeners.ts';
 import type { ClientPlaces } from './client-places.ts';
+import { clientScript } from './client-script.ts';
 import { LastingClient } from './lasting-client.ts';
 import type { LinkObserver } from './link-observer.ts';
+import { readLua } from './lua-file.ts';
 import { Prober } from './prober.ts';
 import { changesChannel } from './redis-pin-backend.ts';
 import type { StoreClient, StoreScript } from './store-client.ts';
@@ -24,8 +26,7 @@ export interface RedisLinkOptions {
   readonly observer: LinkObserver;
 }
 
-/** How long the key of a probe stays. */
-const PROBE_TTL_MS = 5000;
+const PROBE = clientScript(readLua('probe-1.lua'));
 
 /** The way to the shared store: a connection for commands, one for the subscription, and how far they can be relied on. */
 export class RedisLink implements StoreLink, StoreClient {
@@ -42,6 +43,8 @@ export class RedisLink implements StoreLink, StoreClient {
   #toldState: StoreState = 'down';
   /** What was told last to be wrong; null while nothing is. */
   #trouble: StoreErrorReason | null = null;
+  /** Of the last call since one was answered in time; null: none failed, they were late. */
+  #failure: StoreError | null = null;
   /** Changes may have been missed, which is told once both ways stand. */
   #missed = true;
   #epoch: string | null = null;
@@ -99,14 +102,15 @@ export class RedisLink implements StoreLink, StoreClient {
   }
 
   answered(ms: number): void {
-    if (ms <= this.#options.claimTimeoutMs()) this.#gate.answered();
-    else this.failed();
+    if (ms > this.#options.claimTimeoutMs()) return this.failed();
+    this.#gate.answered();
+    this.#failure = null;
   }
 
   failed(): void {
     this.#gate.failed(performance.now(), this.#options.claimTimeoutMs());
     if (this.#gate.state === this.#toldState) return;
-    this.#told(new StoreError('timeout', 'answers come too late'));
+    this.#told(this.#failure ?? new StoreError('timeout', 'answers come too late'));
     this.#prober.hurry();
   }
 
@@ -131,18 +135,10 @@ export class RedisLink implements StoreLink, StoreClient {
   }
 
   script(lua: string): StoreScript {
-    const sha = createHash('sha1').update(lua).digest('hex');
+    const run = clientScript(lua);
     return (keys, args) => {
       const client = this.#client();
-      if (client === null) return notConnected();
-      const rest = [keys.length, ...keys, ...args];
-      return client
-        .call('evalsha', [sha, ...rest])
-        .catch((error) => {
-          if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-          return client.call('eval', [lua, ...rest]);
-        })
-        .catch((error) => this.#failed(error));
+      return client === null ? notConnected() : run(client, keys, args).catch((error) => this.#failed(error));
     };
   }
 
@@ -192,20 +188,14 @@ export class RedisLink implements StoreLink, StoreClient {
   async #probe(): Promise<string> {
     const client = this.#commands.ready;
     if (client === null) throw new StoreError('connection', 'no connection');
-    const key = `${this.prefix}:epoch`;
-    const [, found] = await Promise.all([
-      client.set(`${this.prefix}:probe:${this.self}`, '1', 'PX', PROBE_TTL_MS),
-      client.get(key),
-    ]);
-    if (found !== null) return found;
-    await client.set(key, randomBytes(8).toString('hex'), 'NX');
-    return (await client.get(key)) ?? '';
+    return String(await PROBE(client, [`${this.prefix}:epoch`], [randomBytes(8).toString('hex')]));
   }
 
   #probed(ms: number, epoch: string): void {
     this.#options.observer.probed(ms);
     if (this.#epoch !== null && epoch !== this.#epoch) this.#missed = true;
     this.#epoch = epoch;
+    this.#failure = null;
     this.#gate.probed(ms, this.#options.claimTimeoutMs());
     this.#told(null);
     this.#tellGap();
@@ -214,7 +204,7 @@ export class RedisLink implements StoreLink, StoreClient {
   #refused(error: StoreError): void {
     this.#lost(error);
     // Another login may have been written to the file, another server may be the master.
-    if (error.reason === 'auth' || error.reason === 'readonly') this.#commands.renew();
+    if (error.reason === 'auth' || error.reason === 'readonly') this.#commands.renew(error);
   }
 
   #lost(error: StoreError): void {
@@ -249,6 +239,7 @@ export class RedisLink implements StoreLink, StoreClient {
 
   #failed(cause: unknown): never {
     const error = storeErrorOf(cause);
+    this.#failure = error;
     this.#count(error);
     if (error.reason === 'readonly' && this.state !== 'down') {
       this.#gate.lost();

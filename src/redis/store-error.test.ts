@@ -10,6 +10,7 @@ describe('what errors of the store mean', () => {
     ['auth', new Error('NOAUTH Authentication required.')],
     ['auth', new Error('WRONGPASS invalid username-password pair or user is disabled.')],
     ['auth', new Error("NOPERM User me has no permissions to run the 'evalsha' command")],
+    ['auth', new Error("ERR The user executing the script can't run this command script: 0a, on @user_script:1.")],
     ['auth', new Error('ERR invalid password')],
     [
       'auth',
@@ -26,6 +27,8 @@ describe('what errors of the store mean', () => {
     ['loading', new Error('LOADING Redis is loading the dataset in memory')],
     ['script', new Error('BUSY Redis is busy running a script.')],
     ['script', new Error('ERR Error running script (call to f_1): @user_script:3: nil')],
+    ['script', new Error("ERR unknown command 'evalsha', with args beginning with: '0a' '1' 'k' ")],
+    ['script', new Error('ERR unknown command `EVAL`, with args beginning with: ')],
     ['timeout', coded('ETIMEDOUT', 'connect ETIMEDOUT')],
     ['timeout', new Error("Socket timeout. Expecting data, but didn't receive any in 3000ms.")],
     ['connection', coded('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:6379')],

@@ -15,12 +15,12 @@ export class StoreError extends Error {
 
 /** Error codes by which an answer of Redis or Valkey begins; Redis 6 writes that of a command inside of a script later on. */
 const ANSWERS: readonly (readonly [StoreErrorReason, RegExp])[] = [
-  ['auth', /\b(NOAUTH|WRONGPASS|NOPERM)\b|invalid password|\bAUTH <password>/],
+  ['auth', /\b(NOAUTH|WRONGPASS|NOPERM)\b|invalid password|\bAUTH <password>|user executing the script/],
   ['readonly', /(^|-)(READONLY|MISCONF|NOREPLICAS)\b/],
   ['full', /(^|-)OOM\b/],
   ['cluster', /^(CLUSTERDOWN|MOVED|ASK|TRYAGAIN|CROSSSLOT|MASTERDOWN)\b|Cluster redirections|slots cache/],
   ['loading', /^LOADING\b/],
-  ['script', /^(NOSCRIPT|BUSY|UNKILLABLE)\b|\buser_script\b|running script/],
+  ['script', /^(NOSCRIPT|BUSY|UNKILLABLE)\b|\buser_script\b|running script|unknown command .eval/i],
 ];
 
 const TLS_CODE = /CERT|SIGNATURE|SELF_SIGNED|^ERR_(SSL|TLS)_|^EPROTO$/;

@@ -21,8 +21,6 @@ export class Subscription {
   readonly #events: SubscriptionEvents;
   readonly #pings: NodeJS.Timeout;
   #active = false;
-  /** Why the channels could not be joined, which is the reason of the end that follows. */
-  #refused: StoreError | null = null;
 
   constructor(events: SubscriptionEvents) {
     this.#events = events;
@@ -32,8 +30,7 @@ export class Subscription {
       ended: (error) => {
         const wasActive = this.#active;
         this.#active = false;
-        events.lost(this.#refused ?? error, wasActive);
-        this.#refused = null;
+        events.lost(error, wasActive);
       },
     });
     this.#pings = setInterval(() => this.#ping(), PING_MS);
@@ -80,8 +77,7 @@ export class Subscription {
         this.#events.active();
       },
       (error: unknown) => {
-        this.#refused = storeErrorOf(error);
-        client.disconnect();
+        if (this.#client.ready === client) this.#client.renew(storeErrorOf(error));
       },
     );
   }

@@ -223,6 +223,18 @@ describe.skipIf(noRedisServer())('the link to a Redis', () => {
     expect(link.failures).toContain('full');
   });
 
+  it('is down where scripts cannot be run, and says so', async () => {
+    const without = await startRedis({ args: ['--rename-command', 'EVALSHA', ''] });
+    try {
+      const link = open(without.url);
+      await until(() => link.log.includes('trouble:script'), `the reason is told: ${link.messages.join()}`);
+
+      expect(link.state).toBe('down');
+    } finally {
+      await without.stop();
+    }
+  });
+
   it('is down at a replica, which takes no writes, until it is a master', async () => {
     const link = open(url);
     await up(link);
@@ -230,7 +242,8 @@ describe.skipIf(noRedisServer())('the link to a Redis', () => {
     try {
       await admin.replicaof('127.0.0.1', portOf(master.url));
       await state(link, 'down');
-      await until(() => link.log.includes('trouble:readonly'), 'the reason is told');
+      await until(() => link.failures.filter((reason) => reason === 'readonly').length >= 4, 'several attempts');
+      expect(link.log.filter((line) => line.startsWith('trouble'))).toEqual(['trouble:readonly']);
       await admin.replicaof('NO', 'ONE');
       await up(link);
     } finally {
@@ -263,13 +276,15 @@ describe.skipIf(noRedisServer())('a Redis with a login', () => {
   const commands = 'set get eval evalsha publish subscribe unsubscribe ping client|setname'.split(' ');
   const inScripts = 'pexpire persist pttl time'.split(' ');
   let redis: RedisHandle;
+  let admin: Redis;
+  const setUser = (...rules: readonly string[]) => admin.call('acl', 'setuser', 'me', ...rules);
   beforeAll(async () => {
     redis = await startRedis({ args: ['--requirepass', 'root'] });
-    const admin = new Redis(redis.url, { password: 'root' });
-    await admin.call('acl', 'setuser', 'me', ...acl, ...[...commands, ...inScripts].map((name) => `+${name}`));
-    admin.disconnect();
+    admin = new Redis(redis.url, { password: 'root' });
+    await setUser(...acl, ...[...commands, ...inScripts].map((name) => `+${name}`));
   });
   afterAll(async () => {
+    admin.disconnect();
     rmSync(folder, { recursive: true, force: true });
     await redis.stop();
   });
@@ -297,6 +312,40 @@ describe.skipIf(noRedisServer())('a Redis with a login', () => {
     await up(link);
 
     expect(link.messages.join()).not.toMatch(/wr0ng|s3cret/);
+  });
+
+  it.each([
+    ['evalsha'],
+    // Only the scripts call it.
+    ['pttl'],
+    ['publish'],
+  ])('is down for a user without %s, which is told once, until it has the right', async (command) => {
+    await setUser(`-${command}`);
+    const link = open(redis.url.replace('//', '//me:s3cret@'));
+    await until(() => link.failures.filter((reason) => reason === 'auth').length >= 4, 'several attempts');
+    const said = link.log.filter((line) => line !== 'connected' && !line.startsWith('subscribed'));
+    await setUser(`+${command}`);
+
+    await up(link);
+    expect(said).toEqual(['trouble:auth']);
+  });
+
+  it('is down when a right is taken away while pins are put, with the reason', async () => {
+    const link = open(redis.url.replace('//', '//me:s3cret@'));
+    await up(link);
+    const pins = new RedisPinBackend(link);
+    await setUser('-evalsha');
+    try {
+      await until(async () => {
+        await pins.put('name', ['http://a'], 0, 1000).catch(() => link.failed());
+        return link.state === 'down';
+      }, 'the breaker is open');
+      await until(() => link.failures.filter((reason) => reason === 'auth').length >= 4, 'several attempts');
+      expect(link.log.filter((line) => /^trouble|>/.test(line)).slice(1)).toEqual(['trouble:auth', 'up>down']);
+    } finally {
+      await setUser('+evalsha');
+    }
+    await up(link);
   });
 
   it('is down without any login', async () => {

@@ -1,0 +1,17 @@
+-- Does all that scripts of pins do, so that a server or a user that refuses them is found by a probe; tells one life of the data
+-- from the next.
+--
+-- KEYS[1]  key of the epoch
+-- ARGV[1]  epoch to begin with when there is none
+-- Answer   the epoch
+--
+-- One key and no more, as two of one slot cannot be had while a Cluster moves it. Nobody hears what is published.
+
+local epoch = redis.call('GET', KEYS[1]) or ARGV[1]
+redis.call('TIME')
+redis.call('SET', KEYS[1], epoch, 'PX', '5000')
+redis.call('PTTL', KEYS[1])
+redis.call('PEXPIRE', KEYS[1], '5000')
+redis.call('PERSIST', KEYS[1])
+redis.call('PUBLISH', KEYS[1], '')
+return epoch
