@@ -98,6 +98,31 @@ describe('probes of the store', () => {
     expect(world.asked).toBe(2);
   });
 
+  it('come ever later when calls soon fail after each that was answered, until it was calm for a while', async () => {
+    const { world, prober, answer } = probed();
+    prober.begin();
+    await answer();
+    const fail = async (): Promise<number> => {
+      const { asked } = world;
+      world.well = false;
+      prober.hurry();
+      const start = performance.now();
+      while (world.asked === asked) vi.advanceTimersByTime(50);
+      world.well = true;
+      await answer();
+      return performance.now() - start;
+    };
+    const waits: number[] = [];
+    for (let i = 0; i < 6; i++) waits.push(await fail());
+    for (let i = 0; i < 11; i++) {
+      vi.advanceTimersByTime(1000);
+      await answer();
+    }
+
+    expect(waits).toEqual([100, 200, 400, 800, 1000, 1000]);
+    expect([await fail(), await fail()]).toEqual([100, 200]);
+  });
+
   it('tell what was refused', async () => {
     const { prober, told, refuse } = probed();
     prober.begin();

@@ -4,6 +4,8 @@ const EVERY_MS = 1000;
 const FIRST_RETRY_MS = 100;
 /** The store does not answer when a probe had no answer for this time. */
 const OVERDUE_MS = 1000;
+/** Calls that fail again within this time fail although probes are answered, as those for a part of a Cluster do. */
+const CALM_MS = 10_000;
 
 export interface ProberEvents {
   /** Asks the store for a write. Answers with what tells one life of its data from the next. */
@@ -21,6 +23,8 @@ export class Prober {
   #timer: NodeJS.Timeout | undefined;
   #late: NodeJS.Timeout | undefined;
   #retryMs = FIRST_RETRY_MS;
+  #hurryMs = FIRST_RETRY_MS;
+  #hurriedAt = Number.NEGATIVE_INFINITY;
   /** Of the question that is open; another connection begins another round. */
   #round = 0;
   #answering = false;
@@ -41,10 +45,14 @@ export class Prober {
     this.#ask();
   }
 
-  /** The store must not be waited for any more: find out soon when it can be. */
+  /** Calls failed, the store must not be waited for any more: find out soon when it can be, ever later when they do so again. */
   hurry(): void {
     if (this.#late !== undefined || !this.#answering) return;
-    this.#retryMs = FIRST_RETRY_MS;
+    const now = performance.now();
+    const calm = now - this.#hurriedAt > CALM_MS;
+    this.#hurriedAt = now;
+    this.#hurryMs = calm ? FIRST_RETRY_MS : Math.min(EVERY_MS, this.#hurryMs * 2);
+    this.#retryMs = this.#hurryMs;
     this.#next();
   }
 

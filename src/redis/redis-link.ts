@@ -102,9 +102,12 @@ export class RedisLink implements StoreLink, StoreClient {
   }
 
   answered(ms: number): void {
-    if (ms > this.#options.claimTimeoutMs()) return this.failed();
-    this.#gate.answered();
-    this.#failure = null;
+    if (ms > this.#options.claimTimeoutMs()) {
+      this.failed();
+    } else {
+      this.#gate.answered();
+      this.#failure = null;
+    }
   }
 
   failed(): void {
