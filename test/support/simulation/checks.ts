@@ -122,10 +122,9 @@ export class Checks {
 
   told(replica: SimReplica, change: PinChange): void {
     const known = this.#of(replica, change.name);
-    const { pins } = replica;
     // Of other keys it keeps nothing.
-    if (known.pin === null && pins.peek(change.name) === undefined && (pins.waiting.get(change.name) ?? 0) === 0)
-      return;
+    const holds = known.pin !== null || replica.pins.peek(change.name) !== undefined;
+    if (!holds && !isWaiting(replica, change.name)) return;
     known.told = Math.max(known.told, change.version);
   }
 
@@ -146,6 +145,8 @@ export class Checks {
     // What it let go it may take in again as the store has it, even if that has lost something.
     const letGo = pin === null || recent.includes(0);
     if (letGo && (this.#traits.losses || this.#forgottenDelete(key))) known.held = known.told = 0;
+    // Nothing is kept of it then, to which changes that were overtaken could lose; a subscription keeps their order.
+    if (letGo && this.#traits.changesOvertake && !isWaiting(replica, key)) known.told = 0;
     if (pin === null) return;
     if (last === null || letGo) known.since = this.#now();
     if (last?.version === pin.version && last.candidates === pin.candidates && pin.version >= known.told) return;
@@ -279,6 +280,11 @@ export class Checks {
   #broken(check: CheckName, what: string): never {
     throw new Broken(check, what, this.#now());
   }
+}
+
+/** A put of the key is waited for. */
+function isWaiting({ pins }: SimReplica, key: string): boolean {
+  return (pins.waiting.get(key) ?? 0) > 0;
 }
 
 function same(a: StoredPin, b: StoredPin): boolean {

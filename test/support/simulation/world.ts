@@ -339,7 +339,7 @@ export class World {
 
   /** What a replica decided alone is told within a second, once the store can be asked and does what it is asked. */
   #healsSoon(replica: SimReplica): void {
-    const alone = replica.pins.entries.filter(({ shared }) => !shared).map(({ key }) => key);
+    const alone = replica.pins.entries.filter(({ shared }) => !shared);
     if (alone.length === 0) return;
     let well = true;
     const stop = replica.line.onState(() => {
@@ -350,10 +350,10 @@ export class World {
       // An answer that is lost alone is waited for until the connection is given up.
       if (this.#traits.lostAnswers > 0 || this.#weather.refusedCalls > 0) return;
       if (!well || replica.dead || this.#store.mode !== 'well') return;
-      const versions = new Map(alone.map((key) => [key, replica.pins.peek(key)?.version ?? 0]));
+      const still = alone.filter(({ key, version }) => replica.pins.peek(key)?.version === version);
       this.#checks.stillProvisional(
         replica,
-        alone.filter((key) => versions.get(key)! < 0),
+        still.map(({ key }) => key),
       );
     });
   }
