@@ -61,7 +61,7 @@ export async function openSharedState(settings: Settings, parts: SharedStatePart
     passwordFile: settings.pinStorePasswordFile,
     caPath: settings.pinStoreCaPath,
     claimTimeoutMs: () => current.pinClaimTimeoutMs,
-    observer: linkObserver(metrics, log),
+    observer: linkObserver(metrics, log, clock),
   });
   const pins = new SharedPinStore(
     {

@@ -1,9 +1,10 @@
 /** What the shared store and its pins report, as metrics and log lines. */
-import { STORE_STATES, type StoreErrorReason } from '../pins/shared/pin-backend.ts';
+import { STORE_STATES, type StoreErrorReason, type StoreState } from '../pins/shared/pin-backend.ts';
 import { ASK_RESULTS, type SharedPinObserver, SYNC_RESULTS } from '../pins/shared/pin-observer.ts';
 import type { LinkObserver } from '../redis/link-observer.ts';
-import type { Log } from '../telemetry/log.ts';
+import type { Log, LogFields } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { LineLimit } from './line-limit.ts';
 
 /** What an operator can do about it. */
 const CURES: Readonly<Record<StoreErrorReason, string>> = {
@@ -19,35 +20,72 @@ const CURES: Readonly<Record<StoreErrorReason, string>> = {
   other: 'see its log',
 };
 
-export function linkObserver(metrics: Metrics, log: Log): LinkObserver {
+/**
+ * Lines that repeat themselves, as of a store that flaps, come apart, with how often each was due. How it stands in the end is told
+ * with what is heard next of it, which is within seconds.
+ *
+ * @param clock milliseconds, monotonic
+ */
+export function linkObserver(metrics: Metrics, log: Log, clock: () => number): LinkObserver {
   const probes = metrics.pinStoreProbeSeconds.cell();
-  const show = (state: (typeof STORE_STATES)[number]): void => {
+  const limit = new LineLimit();
+  let state: StoreState = 'down';
+  let told: StoreState = 'down';
+  const show = (): void => {
     for (const each of STORE_STATES) metrics.pinStoreState.cell(each).value = each === state ? 1 : 0;
   };
-  show('down');
+  const tell = (): void => {
+    if (state === told) return;
+    const times = limit.take(state, clock());
+    if (times === 0) return;
+    const fields = often(times);
+    if (state === 'up') log.info('the pin store answers; pins are shared', { reason: `was ${told}`, ...fields });
+    else if (state === 'slow')
+      log.warn('the pin store answers too late to be waited for; new pins are shared behind', fields);
+    else log.warn('the pin store is away; new pins are shared when it is back', fields);
+    told = state;
+  };
+  show();
   return {
-    stateChanged: (state, previous) => {
-      show(state);
-      if (state === 'up') log.info('the pin store answers; pins are shared', { reason: `was ${previous}` });
-      else if (state === 'slow')
-        log.warn('the pin store answers too late to be waited for; new pins are shared behind');
-      else log.warn('the pin store is away; new pins are shared when it is back');
+    stateChanged: (next) => {
+      state = next;
+      show();
+      metrics.pinStoreStateChanges.cell(next).value += 1;
+      limit.happened(next);
+      tell();
     },
-    troubled: (reason, message) => log.warn(`the pin store: ${message}; ${CURES[reason]}`, { reason }),
+    troubled: (reason, message) => {
+      const kind = `trouble ${reason}`;
+      limit.happened(kind);
+      const times = limit.take(kind, clock());
+      if (times > 0) log.warn(`the pin store: ${message}; ${CURES[reason]}`, { reason, ...often(times) });
+    },
     connected: () => {
       metrics.pinStoreConnects.cell().value += 1;
     },
     subscribed: (active) => {
-      if (!active) log.warn('changes of pins by other replicas are not heard until the pin store is subscribed again');
+      if (active) return;
+      limit.happened('unsubscribed');
+      const times = limit.take('unsubscribed', clock());
+      if (times === 0) return;
+      log.warn('changes of pins by other replicas are not heard until the pin store is subscribed again', often(times));
     },
-    probed: (ms) => probes.observe(ms / 1000),
+    probed: (ms) => {
+      probes.observe(ms / 1000);
+      tell();
+    },
     failed: (reason) => {
       metrics.pinStoreErrors.cell(reason).value += 1;
+      tell();
     },
     gap: () => {
       metrics.pinStoreGaps.cell().value += 1;
     },
   };
+}
+
+function often(times: number): LogFields {
+  return times > 1 ? { count: times } : {};
 }
 
 export function sharedPinObserver(metrics: Metrics): SharedPinObserver {

@@ -208,6 +208,11 @@ export const OWN_METRICS = {
     'State of the shared store: 1 for the one that holds. up answers in time, slow later than --pin-claim-timeout-ms, down not at all, or refuses writes.',
     [label('state', STORE_STATES)],
   ),
+  pinStoreStateChanges: counter(
+    'smg_envoy_pin_store_state_changes_total',
+    'Changes of the state of the shared store, by the one it came to. The log repeats none of them within 10 s.',
+    [label('state', STORE_STATES)],
+  ),
   pinStoreProbeSeconds: histogram(
     'smg_envoy_pin_store_probe_seconds',
     'Seconds that the shared store took to answer the probe of each second.',
