@@ -68,8 +68,10 @@ export class RedisLink implements StoreLink, StoreClient {
       ready: (client) => {
         this.#options.observer.connected();
         // A node that was away may have lost its part of the data.
-        client.on('+node', () => {
-          this.#missed = true;
+        client.on('+node', (node: Redis) => {
+          node.once('ready', () => {
+            this.#missed = true;
+          });
         });
         this.#prober.begin();
       },

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { RedisPinBackend } from '../../src/redis/redis-pin-backend.ts';
+import { pinKey, RedisPinBackend } from '../../src/redis/redis-pin-backend.ts';
 import {
   noRedisServer,
   type RedisHandle,
@@ -494,6 +494,60 @@ describe.skipIf(noRedisServer())('a Cluster', () => {
       await useAll();
       return link.log.filter((line) => line === 'gap').length === 2;
     }, 'a second gap');
+  });
+
+  it.each([
+    ['stands still', 'pause', 'resume'],
+    ['is gone', 'kill', 'restart'],
+  ] as const)('serves what it can while a master %s, and is tried ever more seldom', async (_, end, begin) => {
+    const configure = (full: string) =>
+      Promise.all(cluster.clients.map((client) => client.config('SET', 'cluster-require-full-coverage', full)));
+    const ownerOf = async (key: string) => cluster.owner((await cluster.clients[0]!.cluster('KEYSLOT', key)) as number);
+    const link = open(cluster.url);
+    const pins = new RedisPinBackend(link);
+    await up(link);
+    await configure('no');
+    const lost = ((await ownerOf(`${PREFIX}:epoch`)) + 1) % 3;
+    const names = await Promise.all(
+      Array.from({ length: 30 }, async (_, i) => ({
+        name: `n${i}`,
+        lost: (await ownerOf(pinKey(PREFIX, `n${i}`))) === lost,
+      })),
+    );
+    const openings = () => link.log.filter((line) => line === 'up>down').length;
+    /** As pins do: an answer that does not come within the bound is one that failed. */
+    const put = async (of: boolean): Promise<boolean> => {
+      const { name } = names.find((each) => each.lost === of)!;
+      const late = new Promise<never>((_, reject) => setTimeout(reject, 50));
+      try {
+        await Promise.race([pins.put(name, ['http://a'], 0, 5000), late]);
+        link.answered(1);
+        return true;
+      } catch {
+        link.failed();
+        return false;
+      }
+    };
+    await cluster.nodes[lost]![end]();
+    try {
+      const since = performance.now();
+      const served: boolean[] = [];
+      while (openings() < 4) {
+        await up(link);
+        served.push(await put(false));
+        while (link.state === 'up') await put(true);
+      }
+      // Only where the subscription was at the lost one.
+      const count = (line: string) => link.log.filter((each) => each === line).length;
+      expect(count('gap')).toBeLessThanOrEqual(count('subscribed:true'));
+      expect(served).toContain(true);
+      // 100, 200 and 400 ms between them.
+      expect(performance.now() - since).toBeGreaterThan(700);
+    } finally {
+      await cluster.nodes[lost]![begin]();
+      await configure('yes');
+    }
+    await up(link);
   });
 
   it('is down when it has lost slots, and up when they are back', async () => {
