@@ -12,7 +12,9 @@ export class PendingPut {
   /** The store's version that it is to replace. */
   readonly expected: number;
   readonly askedAt: number;
-  readonly deadline: number;
+  deadline: number;
+  /** Was given a moment more, once. */
+  excused = false;
   /** The latest change of the key that came before the answer, which may be older. */
   seen: StoredPin | null = null;
   /** False once the requests that wait for it have been given a pin. */
@@ -42,6 +44,11 @@ export class PendingPut {
     this.#give(pin);
   }
 }
+
+/** A timer that fires later by more than this was held up by other work of the process, or by a machine without time for it. */
+const HELD_UP_MS = 5;
+/** Part of the bound that an answer has then to be read: the store may not even have been asked before. */
+const MOMENT = 0.5;
 
 /** Writes in flight, one a key; tells which have waited long enough, with one timer for all. */
 export class PendingPuts {
@@ -85,14 +92,22 @@ export class PendingPuts {
   }
 
   #expire(): void {
-    this.#wakeAt = Number.POSITIVE_INFINITY;
     const now = this.#clock();
+    const heldUp = now - this.#wakeAt > HELD_UP_MS;
+    this.#wakeAt = Number.POSITIVE_INFINITY;
     let next = Number.POSITIVE_INFINITY;
     for (const put of this.#byName.values()) {
       if (!put.waited) continue;
+      if (heldUp && !put.excused) this.#excuse(put, now);
       if (put.deadline <= now) this.#late(put);
       else next = Math.min(next, put.deadline);
     }
     this.#wakeBy(next);
+  }
+
+  /** That this process did nothing for a while says nothing of the store. */
+  #excuse(put: PendingPut, now: number): void {
+    put.excused = true;
+    put.deadline = Math.max(put.deadline, now + (put.deadline - put.askedAt) * MOMENT);
   }
 }

@@ -51,6 +51,23 @@ describe('decisions 6: a new key', () => {
     expect(asked).toEqual(['late']);
   });
 
+  it('gets half of the bound more where the process itself was held up, and no more than once', async () => {
+    const bench = new SharedPinsBench();
+    const { store, backend, asked } = bench.replica({ claimTimeoutMs: 50 });
+    backend.before = NEVER;
+    void store.put('never answered', ['w1'], 0, 0);
+    backend.before = () => new Promise((go) => bench.clock.after(190, go));
+    void store.put('answered after the pause', ['w1'], 0, 0);
+
+    bench.clock.now = 180;
+    await bench.clock.pass(20);
+    expect(asked).toEqual(['won']);
+
+    bench.clock.now = 300;
+    await bench.clock.pass(0);
+    expect(asked).toEqual(['won', 'late']);
+  });
+
   it('is one sign of trouble when it is late, whatever comes of it then', async () => {
     const bench = new SharedPinsBench();
     const { store, backend, link } = bench.replica({ claimTimeoutMs: 50 });
