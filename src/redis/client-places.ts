@@ -4,6 +4,9 @@ import { commandClient, subscriberClient } from './store-clients.ts';
 import type { StoreError } from './store-error.ts';
 import type { LoginReader } from './store-login.ts';
 
+/** Of who has not said who he is; any other refusal is one of a login that was sent. */
+const WANTS_LOGIN = /\b(NOAUTH|NOPERM)\b/;
+
 /** Begins connections to the store, each with the login that holds then. */
 export class ClientPlaces {
   readonly #address: StoreAddress;
@@ -27,10 +30,13 @@ export class ClientPlaces {
     return subscriberClient(this.#place(), this.#anyNode(known));
   }
 
-  /** Sentinels are asked without a login first, as most have none; one that wants one gets that of the servers. */
+  /**
+   * Sentinels are asked without a login first, as most have none; one that wants one gets that of the servers. The answer says
+   * which it was, as both connections may fail at once.
+   */
   failed(error: StoreError): void {
     if (error.reason !== 'auth' || !/sentinel/i.test(error.message)) return;
-    this.#sentinelsHaveLogin = !this.#sentinelsHaveLogin;
+    this.#sentinelsHaveLogin = WANTS_LOGIN.test(error.message);
   }
 
   #place() {
