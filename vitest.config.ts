@@ -6,6 +6,7 @@ import { defineConfig } from 'vitest/config';
 const TIMED = [
   'test/e2e/{discovery,high-availability*,membership,overload,service-loss}.test.ts',
   'test/integration/reset-guard.test.ts',
+  'test/unit/conformance.test.ts',
 ];
 
 /** Of files that run at the same time. Those before real services mostly wait, so that two fit on one core. */
@@ -25,7 +26,7 @@ function unitFiles(): [string[], string[]] {
   for (const folder of ['src', 'test/unit']) {
     for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
       const path = `${folder}/${file}`;
-      if (path.endsWith('.test.ts')) parts[OWN_PROCESS.test(readFileSync(path, 'utf8')) ? 1 : 0].push(path);
+      if (path.endsWith('.test.ts') && !TIMED.includes(path)) parts[OWN_PROCESS.test(readFileSync(path, 'utf8')) ? 1 : 0].push(path);
     }
   }
   return parts;
@@ -58,7 +59,7 @@ export default defineConfig({
       },
       {
         test: {
-          name: 'e2e-timed',
+          name: 'timed',
           include: TIMED,
           testTimeout: 120_000,
           hookTimeout: 120_000,
