@@ -26,7 +26,8 @@ function unitFiles(): [string[], string[]] {
   for (const folder of ['src', 'test/unit']) {
     for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
       const path = `${folder}/${file}`;
-      if (path.endsWith('.test.ts') && !TIMED.includes(path)) parts[OWN_PROCESS.test(readFileSync(path, 'utf8')) ? 1 : 0].push(path);
+      if (path.endsWith('.test.ts') && !TIMED.includes(path))
+        parts[OWN_PROCESS.test(readFileSync(path, 'utf8')) ? 1 : 0].push(path);
     }
   }
   return parts;
