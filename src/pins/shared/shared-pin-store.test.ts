@@ -139,6 +139,36 @@ describe('decisions 6: a new key', () => {
     await moved;
   });
 
+  it('goes where it was moved to while it waited too long', async () => {
+    const bench = new SharedPinsBench();
+    const [a, b] = [bench.replica(), bench.replica()];
+    const first = await a.store.put('k', ['w1'], 0, 0);
+    b.backend.before = NEVER;
+    const late = b.store.put('k', ['w2'], 0, 0);
+    const moved = await a.store.put('k', ['w3', 'w1'], first.version, 0);
+
+    await bench.clock.pass(60);
+
+    expect(await late).toEqual(moved);
+    expect(b.store.peek('k')).toEqual(moved);
+    expect(b.store.provisional).toBe(0);
+  });
+
+  it('is decided here after a deletion that came while it waited too long, and not by what was before', async () => {
+    const bench = new SharedPinsBench();
+    const [a, b] = [bench.replica(), bench.replica()];
+    const first = await a.store.put('k', ['w1'], 0, 0);
+    b.backend.before = NEVER;
+    const late = b.store.put('k', ['w2'], 0, 0);
+    await a.store.delete('k');
+    await bench.clock.pass(60);
+
+    b.link.change({ name: bench.names.nameOf('k'), ...first });
+
+    expect(b.store.peek('k')).toEqual(await late);
+    expect((await late).candidates).toEqual(['w2']);
+  });
+
   it('goes where a later request of this process was sent while it waited', async () => {
     const bench = new SharedPinsBench();
     const { store, backend, link } = bench.replica();

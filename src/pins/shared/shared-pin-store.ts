@@ -204,12 +204,17 @@ export class SharedPinStore implements PinStore {
     const { clock, observer } = this.#parts;
     const held = this.#held;
     observer.asked(why, clock() - put.askedAt);
+    const { seen } = put;
+    // What was told of a key that is not held.
+    if (seen !== null && held.slotOf(put.key) < 0)
+      held.answered(put.key, put.candidates, { ...seen, won: false }, put.askedAt);
+    const over = Math.max(put.expected, seen === null ? 0 : seen.version);
     const slot = held.slotOf(put.key);
     // It was told or written here while this one waited.
     const pin =
       slot >= 0 && held.versionAt(slot) !== put.over
         ? held.pinAt(slot)
-        : held.writeProvisional(put.key, put.candidates, put.expected, put.askedAt);
+        : held.writeProvisional(put.key, put.candidates, over, put.askedAt);
     put.give(pin);
     this.#sync.goOn();
   }
