@@ -39,13 +39,22 @@ export function actsOf(seed: number, traits: Traits): Act[] {
   const add = (at: number, kind: ActKind, conversation = dice.below(traits.conversations)): void => {
     acts.push({ at, kind, conversation, dice: [dice.next(), dice.next(), dice.next()] });
   };
+  // While a replica finds out that it must not wait any more, turns come to it one upon the other.
+  const crowd = (at: number): void => {
+    for (let i = 0; i < 8; i++) {
+      const conversation = dice.below(traits.conversations);
+      acts.push({ at: at + dice.between(0, 250), kind: 'turn', conversation, dice: [dice.next(), 0, 0] });
+    }
+  };
   // Some moments are crowded, since faults come from things that happen together.
   const moments = Array.from({ length: 1 + dice.below(4) }, () => dice.between(0, traits.spanMs));
   while (acts.length < traits.acts) {
     const near = dice.pick(moments) + dice.between(-60, 60);
     const at = dice.chance(0.5) ? Math.max(0, near) : dice.between(0, traits.spanMs);
     if (faults.length > 0 && dice.chance(0.3)) {
-      add(at, dice.pick(faults));
+      const fault = dice.pick(faults);
+      add(at, fault);
+      if ((fault === 'store stopped' || fault === 'store slow') && dice.chance(0.5)) crowd(at);
       continue;
     }
     const conversation = dice.below(traits.conversations);
