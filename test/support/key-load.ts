@@ -24,7 +24,8 @@ export class KeyLoad {
   readonly #options: Required<KeyLoadOptions>;
   readonly #replies: Reply[] = [];
   readonly #open = new Set<Promise<void>>();
-  readonly #block: number;
+  /** Conversations that begin between two turns of one. */
+  readonly #gap: number;
   #running: Promise<void> = Promise.resolve();
   #stopped = false;
   #old = 0;
@@ -32,8 +33,8 @@ export class KeyLoad {
 
   private constructor(options: KeyLoadOptions) {
     this.#options = { fresh: 0.5, known: 50, warmUp: 6, turns: 3, apart: 0.25, prefix: 'k', ...options };
-    const { perSecond, fresh, apart } = this.#options;
-    this.#block = Math.max(1, Math.round(perSecond * fresh * apart));
+    const { perSecond, fresh, apart, turns } = this.#options;
+    this.#gap = Math.max(1, Math.round((perSecond * fresh * apart) / turns));
   }
 
   /** Lets every replica see each known conversation, then goes on at the rate. */
@@ -99,12 +100,12 @@ export class KeyLoad {
       const number = this.#old++;
       return { key: `${prefix}-old-${number % known}`, kind: 'known', turn: warmUp + 1 + Math.floor(number / known) };
     }
-    // New conversations go on in blocks abreast: all take a turn before any takes its next one.
+    // One begins with every row of requests, and those that began so many rows before take their next turns in it.
     const number = this.#new++;
-    const inGroup = number % (this.#block * turns);
-    const turn = 1 + Math.floor(inGroup / this.#block);
-    const group = Math.floor(number / (this.#block * turns));
-    const key = `${prefix}-new-${group * this.#block + (inGroup % this.#block)}`;
-    return { key, kind: turn === 1 ? 'first' : 'later', turn };
+    const slot = number % turns;
+    const conversation = Math.floor(number / turns) - slot * this.#gap;
+    // Of those that would have begun before the load did, the first turn is missing.
+    const firstSlot = Math.max(0, Math.ceil(-conversation / this.#gap));
+    return { key: `${prefix}-new-${conversation}`, kind: slot === firstSlot ? 'first' : 'later', turn: slot + 1 };
   }
 }
