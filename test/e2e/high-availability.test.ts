@@ -6,6 +6,7 @@ import {
   noRedis,
   type RedisHandle,
   type Replicas,
+  type Replies,
   spray,
   startRedis,
   startReplicas,
@@ -20,6 +21,13 @@ const FLAGS = [
   ...['--pin-inflight-cap', '0', '--pin-claim-timeout-ms', '200'],
   ...['--routing-key-order', 'header-first'],
 ];
+
+/** A machine that has no time for a decision within 250 ms has Envoy place the request: that may happen, but to few. */
+function expectWhole(replies: Replies): void {
+  expect(replies.errors).toEqual([]);
+  expect(replies.picked.splits).toEqual([]);
+  expect(replies.unpicked).toBeLessThanOrEqual(replies.all.length / 100);
+}
 
 /** Few at a time: what is proven is that nothing is split, not how much a busy machine can do. */
 const PLAY = { turns: 5, racing: 2, abreast: 8 };
@@ -43,8 +51,7 @@ describe.skipIf(noEnvoy() || noRedis())('three replicas, one memory', () => {
 
       const replies = await spray({ ...PLAY, url: stand.url, conversations: 150, place, prefix: place });
 
-      expect(replies.errors).toEqual([]);
-      expect(replies.splits).toEqual([]);
+      expectWhole(replies);
       const placed = (await stand.placed()).map((count, index) => count - (before[index] ?? 0));
       for (const count of placed) expect(count).toBeGreaterThan(replies.all.length / 6);
     },
@@ -72,8 +79,7 @@ describe.skipIf(noEnvoy() || noRedis())('three replicas, one memory', () => {
     await stand.whole();
 
     expect(kills).toBeGreaterThanOrEqual(3);
-    expect(replies.errors).toEqual([]);
-    expect(replies.splits).toEqual([]);
+    expectWhole(replies);
   });
 
   it('SIGTERM of one replica after the other loses no pin and no request', async () => {
@@ -86,7 +92,6 @@ describe.skipIf(noEnvoy() || noRedis())('three replicas, one memory', () => {
     }
     const replies = await load.stop();
 
-    expect(replies.errors).toEqual([]);
-    expect(replies.splits).toEqual([]);
+    expectWhole(replies);
   });
 });

@@ -79,6 +79,11 @@ export class Replies {
     return this.all.flatMap(({ key, error }) => (error === null ? [] : [`${key}: ${error}`]));
   }
 
+  /** Those that the service placed. */
+  get picked(): Replies {
+    return this.where(({ decision }) => decision !== '');
+  }
+
   /** Requests that Envoy placed without the service. */
   get unpicked(): number {
     return this.all.filter(({ decision, error }) => decision === '' && error === null).length;
