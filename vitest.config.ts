@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 
 /** Files whose claims are about time: they run last, one after the other, with the machine to themselves. */
 const TIMED = [
-  'test/e2e/{discovery,high-availability*,membership,overload,service-loss}.test.ts',
+  'test/e2e/{conformance,discovery,high-availability*,membership,overload,service-loss}.test.ts',
   'test/integration/reset-guard.test.ts',
   'test/unit/conformance.test.ts',
 ];

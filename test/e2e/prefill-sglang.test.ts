@@ -213,10 +213,12 @@ describe.skipIf(noEnvoy())('decisions 27 prefill beside decode, as SGLang wants 
     const ended = await counted('smg_envoy_releases_total');
     for (let batch = 0; batch < BATCHES; batch++) {
       // Of the last batch every client leaves before an answer.
-      if (batch === BATCHES - 1) for (const engine of engines) engine.answer = hanging;
+      const last = batch === BATCHES - 1;
+      if (last) for (const engine of engines) engine.answer = hanging;
       const exchanges = Array.from({ length: 200 }, (_, i) =>
         start(front.envoy.url, { path: CHAT, body: { model: 'm', rid: `k${i}`, messages: [] } }),
       );
+      if (last) await until(() => p1.running + p2.running > 0 && d1.running + d2.running > 0, 'both legs of some run');
       for (const [i, exchange] of exchanges.entries()) setTimeout(() => exchange.abort(), 200 + 2 * i);
       await Promise.allSettled(exchanges.map(({ answer }) => answer));
     }
