@@ -111,6 +111,8 @@ describe('a part of the store that is away', () => {
 
     for (let i = 0; i < 300; i++) expect(bench.stored(`k${i}`)).not.toBeNull();
     expect(store.provisional).toBe(300);
+    // Nor does it keep new keys from the rest.
+    expect(link.failures).toBe(0);
   });
 
   it('holds nothing back of what is compared', async () => {

@@ -121,7 +121,7 @@ export class PinSync {
       },
       () => {
         this.#running = false;
-        this.#parts.link.failed();
+        // Says nothing of new keys, whose part of the store may be another: they tell of themselves.
         this.#rest();
       },
     );
