@@ -56,15 +56,27 @@ export class Decisions {
     const held = this.#put(write, now);
     const otherHeld = this.#put(other, now);
     if (!(held instanceof Promise) && !(otherHeld instanceof Promise)) {
-      if (commits === MAX_COMMITS || (held && otherHeld)) return outcome;
-      return this.settle(request, rules, eligible, now, commits + 1);
+      return held && otherHeld ? outcome : this.#anew(request, rules, eligible, now, commits);
     }
     return Promise.all([held, otherHeld]).then(([one, two]) =>
       // The fleet may have changed while the store was asked (field-lessons R25).
-      commits === MAX_COMMITS || (one && two && this.#isThere(outcome) && (prefill === null || this.#isThere(prefill)))
+      one && two && this.#isThere(outcome) && (prefill === null || this.#isThere(prefill))
         ? outcome
-        : this.settle(request, rules, eligible, now, commits + 1),
+        : this.#anew(request, rules, eligible, now, commits),
     );
+  }
+
+  /** Another was first, or the worker is gone. After the last commit the request goes by the pin as it is then. */
+  #anew(
+    request: RoutingRequest,
+    rules: DecisionRules,
+    eligible: Eligibility | null,
+    now: number,
+    commits: number,
+  ): Outcome | Promise<Outcome> {
+    return commits === MAX_COMMITS
+      ? this.propose(request, rules, eligible, now)
+      : this.settle(request, rules, eligible, now, commits + 1);
   }
 
   /** As `settle`, but moves no pin until the decision is kept. */

@@ -152,3 +152,25 @@ it('a store that answers at once with another pin is followed as well', () => {
   expect(bench.pick({ rid: 'new' }).destination.split(',')[0]).toBe(at(3));
   expect(bench.metrics.manualBranches.cell('occupied_hit').value).toBe(1);
 });
+
+it('goes by the pin in the end, where others were faster again and again', () => {
+  const rivals = [2, 3, 4];
+  const bench = new PickerBench({
+    pins: (local) => {
+      const put = local.put.bind(local);
+      local.put = (key, candidates, expectedVersion, now) => {
+        const rival = rivals.shift();
+        if (rival === undefined) return put(key, candidates, expectedVersion, now);
+        put(key, [urlOf(rival)], local.peek(key)?.version ?? 0, now);
+        const held = put(key, candidates, expectedVersion, now);
+        if (rival !== 4) bench.down(rival);
+        return held;
+      };
+      return local;
+    },
+  }).ready(1, 2, 3, 4, 5);
+
+  expect(bench.pick({ rid: 'new' }).destination.split(',')[0]).toBe(at(4));
+  expect(rivals).toHaveLength(0);
+  expect(bench.local.peek('7:unknown:s:new')?.candidates).toEqual([urlOf(4)]);
+});
