@@ -124,7 +124,7 @@ export class Checks {
     const known = this.#of(replica, change.name);
     // Of other keys it keeps nothing.
     const holds = known.pin !== null || replica.pins.peek(change.name) !== undefined;
-    if (!holds && !isWaiting(replica, change.name)) return;
+    if (!holds && (this.#traits.changesOvertake || !isWaiting(replica, change.name))) return;
     known.told = Math.max(known.told, change.version);
   }
 
@@ -142,11 +142,14 @@ export class Checks {
     const last = known.pin;
     const recent = replica.pins.recent.get(key) ?? NOTHING;
     known.pin = pin;
-    // What it let go it may take in again as the store has it, even if that has lost something.
+    // Of what it let go it keeps nothing, and a change from before may be on its way.
     const letGo = pin === null || recent.includes(0);
-    if (letGo && (this.#traits.losses || this.#forgottenDelete(key))) known.held = known.told = 0;
-    // Nothing is kept of it then, to which changes that were overtaken could lose; a subscription keeps their order.
-    if (letGo && this.#traits.changesOvertake && !isWaiting(replica, key)) known.told = 0;
+    if (letGo && (!this.#steady || this.#forgottenDelete(key))) {
+      known.held = 0;
+      if (!isWaiting(replica, key)) known.told = 0;
+    }
+    // Changes that are overtaken could be told from others only by what is held. A subscription keeps their order.
+    if (letGo && this.#traits.changesOvertake) known.told = 0;
     if (pin === null) return;
     if (last === null || letGo) known.since = this.#now();
     if (last?.version === pin.version && last.candidates === pin.candidates && pin.version >= known.told) return;
