@@ -37,25 +37,38 @@ const { settings, positionals, report, out } = begin('ha', {
   'claim-timeout-ms': 50,
   /** Seconds that each proof waits at most for the machine to have nothing else to do. */
   'patience-secs': 5,
+  /** Times that a proof is made at most, until nothing else ran before and after it. */
+  tries: 1,
 });
 for (const name of positionals)
   if (!(name in PROOFS)) throw new Error(`no proof ${name}; proofs are ${Object.keys(PROOFS).join(', ')}`);
 ensureBuild();
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 const { loadKit } = await import('./ha/kit.mjs');
-const { quietMachine } = await import('./ha/quiet.mjs');
+const { idleShare, QUIET, quietMachine } = await import('./ha/quiet.mjs');
 const kit = await loadKit();
 report.versions.redis = /v=(\S+)/.exec(spawnSync('redis-server', ['--version'], { encoding: 'utf8' }).stdout)?.[1];
 report.proofs = {};
 report.problems = [];
 for (const [name, prove] of Object.entries(PROOFS)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
-  const idle = await quietMachine(settings['patience-secs']);
-  const started = performance.now();
-  const { problems, ...figures } = await prove(kit, settings);
-  report.proofs[name] = { idle, ...figures };
+  const { problems, ...figures } = await proven(name, prove);
+  report.proofs[name] = figures;
   report.problems.push(...problems.map((problem) => `${name}: ${problem}`));
-  say(`${name}: (${Math.round((performance.now() - started) / 1000)} s) ${JSON.stringify(figures)}`);
 }
 for (const problem of report.problems) say(problem);
 finish(report, out);
 process.exit(report.problems.length === 0 ? 0 : 1);
+
+/** A proof, made again while the machine had other work before or after it. */
+async function proven(name, prove) {
+  for (let tries = 1; ; tries++) {
+    const before = await quietMachine(settings['patience-secs']);
+    const started = performance.now();
+    const figures = await prove(kit, settings);
+    const seconds = Math.round((performance.now() - started) / 1000);
+    const after = await idleShare();
+    say(`${name}: (${seconds} s, idle before and after: ${before}, ${after}) ${JSON.stringify(figures)}`);
+    if (tries >= settings.tries || (before >= QUIET && after >= QUIET)) return { idle: [before, after], ...figures };
+  }
+}

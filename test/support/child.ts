@@ -1,5 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
+/** Programs that run: none outlives this process, be it stopped in the middle. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 /** A program under test: started at birth, its last output kept, stopped for good by {@link stop}. */
 export class Child {
   readonly #command: string;
@@ -59,6 +65,8 @@ export class Child {
 
   #spawn(): ChildProcess {
     const child = spawn(this.#command, this.#args, { stdio: ['ignore', 'pipe', 'pipe'], env: this.#env });
+    running.add(child);
+    child.once('exit', () => running.delete(child));
     const keep = (chunk: Buffer): void => {
       this.#output = (this.#output + chunk.toString()).slice(-65536);
     };
