@@ -14,8 +14,8 @@ import type { Operation, SmallProgram, SmallWorld } from '../support/simulation/
 
 const { SEED, ACTS, RUNS, FIRST, ORDERS } = process.env;
 const LONG = 7_200_000;
-const KNOWN_SEEDS = 300;
-const NEW_SEEDS = 100;
+const KNOWN_SEEDS = 700;
+const NEW_SEEDS = 200;
 const someSeed = Math.floor(Math.random() * 1e9);
 
 if (SEED !== undefined) {
