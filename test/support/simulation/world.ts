@@ -340,15 +340,14 @@ export class World {
   /** What a replica decided alone is told within a second, once the store can be asked and does what it is asked. */
   #healsSoon(replica: SimReplica): void {
     const alone = replica.pins.entries.filter(({ shared }) => !shared);
-    if (alone.length === 0) return;
+    // An answer that is lost alone is waited for until the connection is given up.
+    if (alone.length === 0 || this.#traits.lostAnswers > 0 || this.#weather.refusedCalls > 0) return;
     let well = true;
     const stop = replica.line.onState(() => {
       well = false;
     });
     this.#clock.after(SECOND_MS, () => {
       stop();
-      // An answer that is lost alone is waited for until the connection is given up.
-      if (this.#traits.lostAnswers > 0 || this.#weather.refusedCalls > 0) return;
       if (!well || replica.dead || this.#store.mode !== 'well') return;
       const still = alone.filter(({ key, version }) => replica.pins.peek(key)?.version === version);
       this.#checks.stillProvisional(
