@@ -21,6 +21,10 @@ export class ClientPlaces {
     this.#name = name;
   }
 
+  get database(): number {
+    return this.#address.database;
+  }
+
   commands(): Redis | Cluster {
     return commandClient(this.#place());
   }

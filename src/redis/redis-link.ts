@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Cluster, Redis } from 'ioredis';
 import type { PinChange, StoreLink, StoreState } from '../pins/shared/pin-backend.ts';
-import { decodeChange } from '../pins/shared/pin-record.ts';
+import { decodeChange, isPlausible } from '../pins/shared/pin-record.ts';
 import { Listeners } from '../util/listeners.ts';
 import type { ClientPlaces } from './client-places.ts';
 import { clientScript } from './client-script.ts';
@@ -27,6 +27,8 @@ export interface RedisLinkOptions {
 }
 
 const PROBE = clientScript(readLua('probe-1.lua'));
+
+const DEFAULT_BOUND_MS = 50;
 
 /** The way to the shared store: a connection for commands, one for the subscription, and how far they can be relied on. */
 export class RedisLink implements StoreLink, StoreClient {
@@ -53,7 +55,8 @@ export class RedisLink implements StoreLink, StoreClient {
   /** Begins to connect at once. */
   constructor(places: ClientPlaces, options: RedisLinkOptions) {
     this.self = options.self;
-    this.prefix = options.prefix;
+    // Channels know no databases.
+    this.prefix = places.database === 0 ? options.prefix : `${options.prefix}:${places.database}`;
     this.#options = options;
     this.#places = places;
     this.#prober = new Prober({
@@ -73,7 +76,7 @@ export class RedisLink implements StoreLink, StoreClient {
             this.#missed = true;
           });
         });
-        this.#prober.begin();
+        this.#enter(client);
       },
       ended: (error) => {
         this.#prober.end();
@@ -126,7 +129,7 @@ export class RedisLink implements StoreLink, StoreClient {
   onChange(listener: (change: PinChange) => void): () => void {
     return this.subscribe(changesChannel(this.prefix), (message) => {
       const change = decodeChange(message);
-      if (change !== null) listener(change);
+      if (change !== null && isPlausible(change, Date.now())) listener(change);
     });
   }
 
@@ -190,6 +193,25 @@ export class RedisLink implements StoreLink, StoreClient {
     });
   }
 
+  /** The library chooses the database, too, but goes on in the first one where that is refused. */
+  #enter(client: Redis | Cluster): void {
+    const { database } = this.#places;
+    if (database === 0) {
+      this.#prober.begin();
+      return;
+    }
+    client.call('select', [database]).then(
+      () => {
+        if (this.#commands.ready === client) this.#prober.begin();
+      },
+      (cause: unknown) => {
+        const error = storeErrorOf(cause);
+        this.#lost(error);
+        this.#commands.renew(error);
+      },
+    );
+  }
+
   async #probe(): Promise<string> {
     const client = this.#commands.ready;
     if (client === null) throw new StoreError('connection', 'no connection');
@@ -201,7 +223,8 @@ export class RedisLink implements StoreLink, StoreClient {
     if (this.#epoch !== null && epoch !== this.#epoch) this.#missed = true;
     this.#epoch = epoch;
     this.#failure = null;
-    this.#gate.probed(ms, this.#options.claimTimeoutMs());
+    // Who never waits has no bound of his own.
+    this.#gate.probed(ms, this.#options.claimTimeoutMs() || DEFAULT_BOUND_MS);
     this.#told(null);
     this.#tellGap();
   }

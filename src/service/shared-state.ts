@@ -60,7 +60,7 @@ export async function openSharedState(settings: Settings, parts: SharedStatePart
     username: settings.pinStoreUsername,
     passwordFile: settings.pinStorePasswordFile,
     caPath: settings.pinStoreCaPath,
-    claimTimeoutMs: () => current.pinClaimTimeoutMs,
+    claimTimeoutMs: () => timesOf(current).claimTimeoutMs,
     observer: linkObserver(metrics, log, clock),
   });
   const pins = new SharedPinStore(
@@ -126,9 +126,12 @@ export function untilReached({ link }: SharedState, limitMs: number): Promise<vo
   });
 }
 
+/** A decision has 250 ms in all, and without one a request has no worker. */
+const LONGEST_CLAIM_MS = 200;
+
 /** Of pins. */
 export function timesOf(settings: Settings) {
   const { maxIdleSecs, pinClaimTimeoutMs } = settings;
   const maxIdleMs = pinSweepSecs(settings) === 0 ? 0 : maxIdleSecs * 1000;
-  return { maxIdleMs, claimTimeoutMs: pinClaimTimeoutMs };
+  return { maxIdleMs, claimTimeoutMs: Math.min(pinClaimTimeoutMs, LONGEST_CLAIM_MS) };
 }

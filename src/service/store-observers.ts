@@ -9,7 +9,8 @@ import { LineLimit } from './line-limit.ts';
 /** What an operator can do about it. */
 const CURES: Readonly<Record<StoreErrorReason, string>> = {
   auth: 'check user and password: --pin-store, --pin-store-username, --pin-store-password-file, and the rights of the user',
-  readonly: 'it is a replica: name the master, or Sentinels or a Cluster, which know it',
+  readonly:
+    'name the master, or Sentinels or a Cluster, which know it; a master may refuse, too, for want of replicas or disk',
   full: 'raise its maxmemory, or set maxmemory-policy to volatile-ttl',
   timeout: 'see how busy it is, and the network to it',
   connection: 'check that it runs, its address in --pin-store, and the network to it',

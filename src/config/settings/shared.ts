@@ -69,7 +69,7 @@ export const SHARED_SETTINGS = {
   pinClaimTimeoutMs: available({
     type: int({ max: 60_000, unit: 'ms' }),
     default: 50,
-    help: 'longest wait of a request for the store on a new key, in milliseconds; 0: never',
+    help: 'longest wait of a request for the store on a new key, in milliseconds, 200 at most; 0: never, and replicas may place a new key apart',
     group: 'Shared state',
     reload: 'live',
   }),

@@ -7,7 +7,13 @@
 --
 -- One key and no more, as two of one slot cannot be had while a Cluster moves it. Nobody hears what is published.
 
-local epoch = redis.call('GET', KEYS[1]) or ARGV[1]
+local epoch = redis.pcall('GET', KEYS[1])
+if type(epoch) == 'table' then
+  -- Somebody else's value gives way.
+  if string.sub(epoch.err, 1, 9) ~= 'WRONGTYPE' then error(epoch.err) end
+  epoch = false
+end
+epoch = epoch or ARGV[1]
 redis.call('TIME')
 redis.call('SET', KEYS[1], epoch, 'PX', '5000')
 redis.call('PTTL', KEYS[1])
