@@ -1,4 +1,4 @@
-/** The measurement of costs.mjs: `cost-process.mjs REDIS-URL REDIS-PID SETTINGS-AS-JSON`. */
+/** The measurement of costs.mjs: `cost-process.mjs PART REDIS-URL REDIS-PID SETTINGS-AS-JSON`. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { cpuMs } from '../lib/proc.mjs';
 import { median, quantile, rounded } from '../lib/stats.mjs';
@@ -11,16 +11,17 @@ const { createLog } = await import('../../dist/telemetry/log.js');
 const { createMetrics } = await import('../../dist/telemetry/metrics.js');
 
 const KEYS = 1000;
-const ROUNDS = 41;
+const ROUNDS = 15;
 const BATCHES = 40;
 const ENV = { SMG_POLICY: 'round_robin', SMG_ROUTING_KEY_OVERRIDE: 'true', SMG_ROUTING_KEY_ORDER: 'header-first' };
 const ABREAST = 256;
 const SECONDS = 8;
 
-const [url, pid, text] = process.argv.slice(2);
+const [part, url, pid, text] = process.argv.slice(2);
 const settings = JSON.parse(text);
 
-process.send({ known: await knownKeys(), fresh: await newKeys(), memory: await memory() }, () => process.exit());
+const PARTS = { known: knownKeys, fresh: newKeys, memory };
+process.send(await PARTS[part](), () => process.exit());
 
 async function open(prefix, claimTimeoutMs = 50) {
   const loaded = tryLoadSettings({
