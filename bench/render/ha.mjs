@@ -93,7 +93,7 @@ as soon as it has its answer: the machine is busy to the last. A conversation is
 
 ${playedTable(proofs)}
 
-A request whose body a replica was reading when it was killed goes on without it: Envoy places it. A header key needs no body
+${aloneText(proofs, settings)}A request whose body a replica was reading when it was killed goes on without it: Envoy places it. A header key needs no body
 (\`--routing-key-order header-first\`).
 
 ${moves === undefined ? '' : `${figure(moves.moves)} pins were moved by \`PUT /pins/{key}\` at one replica or another: every replica went by the new worker after ${figure(moves.p50Ms, 'ms')} (p50), ${figure(moves.p99Ms, 'ms')} (p99), ${figure(moves.maxMs, 'ms')} (the longest), counted from the call; none went back.\n\n`}Redis away for ${figure(settings.seconds, 's')} under ${figure(settings['outage-rate'])} requests a second, half of them of conversations that begin all the time. Added is what the p99 of
@@ -107,4 +107,12 @@ A conversation that begins meanwhile is placed by each replica that meets it. Wh
 
 ${costs === undefined ? '' : costTable(costs)}
 `;
+}
+
+/** Claims that the store did not answer in time. */
+function aloneText(proofs, settings) {
+  const alone = Object.values(proofs).reduce((sum, { alone = 0 }) => sum + alone, 0);
+  if (alone === 0) return '';
+  return `${figure(alone)} claims of new keys had no answer within the ${settings['claim-timeout-ms']} ms of \`--pin-claim-timeout-ms\`, as the machine had no processor time left,
+and were decided by one replica alone: some of these conversations had a first request on each of two workers, and went on at one of them.\n\n`;
 }
