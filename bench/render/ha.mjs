@@ -5,7 +5,7 @@ const NAMES = {
   'memory-store': 'no shared store',
   spray: 'shared, key in a header',
   'spray-rid': 'shared, key in the body',
-  'spray-trigger': 'the same with `--pin-inflight-cap` 2',
+  'spray-trigger': 'key in a header, `--pin-inflight-cap` 2',
   kills: 'replicas killed, key in a header',
   'kills-rid': 'replicas killed, key in the body',
   rolling: 'rolling restart of two replicas',
@@ -15,13 +15,23 @@ function playedTable(proofs) {
   const rows = Object.entries(NAMES)
     .filter(([name]) => proofs[name] !== undefined)
     .map(([name, title]) => {
-      const { requests, conversations, perSecond, errors, splits, unpicked, kills, restarts } = proofs[name];
+      const { requests, conversations, perSecond, errors, splits, alone, unpicked, kills, restarts } = proofs[name];
       const lost = kills ?? restarts;
-      return [title, conversations, requests, perSecond, lost, errors, splits, unpicked].map((each, index) =>
-        index === 0 ? each : figure(each),
+      return [title, conversations, requests, perSecond, lost, errors, splits, lost > 0 ? null : alone, unpicked].map(
+        (each, index) => (index === 0 ? each : figure(each)),
       );
     });
-  const head = ['', 'conversations', 'requests', 'a second', 'replicas lost', 'errors', 'split', 'placed by Envoy'];
+  const head = [
+    '',
+    'conversations',
+    'requests',
+    'a second',
+    'replicas lost',
+    'errors',
+    'split',
+    'decided alone',
+    'placed by Envoy',
+  ];
   return table(head, rows);
 }
 
@@ -93,7 +103,10 @@ as soon as it has its answer: the machine is busy to the last. A conversation is
 
 ${playedTable(proofs)}
 
-${aloneText(proofs, settings)}A request whose body a replica was reading when it was killed goes on without it: Envoy places it. A header key needs no body
+${aloneText(proofs, settings)}Ends of requests are told by Envoy. Where both first requests of a conversation are still believed to run when its next turn comes, the
+trigger of \`--pin-inflight-cap\` places that anew.
+
+A request whose body a replica was reading when it was killed goes on without it: Envoy places it. A header key needs no body
 (\`--routing-key-order header-first\`).
 
 ${moves === undefined ? '' : `${figure(moves.moves)} pins were moved by \`PUT /pins/{key}\` at one replica or another: every replica went by the new worker after ${figure(moves.p50Ms, 'ms')} (p50), ${figure(moves.p99Ms, 'ms')} (p99), ${figure(moves.maxMs, 'ms')} (the longest), counted from the call; none went back.\n\n`}Redis away for ${figure(settings.seconds, 's')} under ${figure(settings['outage-rate'])} requests a second, half of them of conversations that begin all the time. Added is what the p99 of
