@@ -104,7 +104,7 @@ as soon as it has its answer: the machine is busy to the last. A conversation is
 ${playedTable(proofs)}
 
 ${aloneText(proofs, settings)}Ends of requests are told by Envoy. Where both first requests of a conversation are still believed to run when its next turn comes, the
-trigger of \`--pin-inflight-cap\` places that anew.
+trigger of \`--pin-inflight-cap\` places that anew; that this is so of the conversations above is likely and not traced.
 
 A request whose body a replica was reading when it was killed goes on without it: Envoy places it. A header key needs no body
 (\`--routing-key-order header-first\`).
@@ -126,6 +126,6 @@ ${costs === undefined ? '' : costTable(costs)}
 function aloneText(proofs, settings) {
   const alone = Object.values(proofs).reduce((sum, { alone = 0 }) => sum + alone, 0);
   if (alone === 0) return '';
-  return `${figure(alone)} claims of new keys had no answer within the ${settings['claim-timeout-ms']} ms of \`--pin-claim-timeout-ms\`, as the machine had no processor time left,
+  return `${figure(alone)} claims of new keys had no answer within the ${settings['claim-timeout-ms']} ms of \`--pin-claim-timeout-ms\`, on a machine without idle processor time,
 and were decided by one replica alone: some of these conversations had a first request on each of two workers, and went on at one of them.\n\n`;
 }
