@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { pinKey, RedisPinBackend } from '../../src/redis/redis-pin-backend.ts';
 import { noRedisServer, startCluster, startSentinel, until } from '../support/services.ts';
-import { openLinks, PREFIX, type TestLink } from '../support/test-redis-link.ts';
+import { openLinks, PREFIX, untilState } from '../support/test-redis-link.ts';
 
 const { open, closeAll } = openLinks();
 afterEach(closeAll);
@@ -14,25 +14,17 @@ function portOf(url: string): number {
   return Number(new URL(url).port);
 }
 
-async function up(link: TestLink): Promise<void> {
-  await until(() => link.state === 'up', `up, not ${link.state}; ${link.log.join(' ')}`);
-}
-
-async function state(link: TestLink, wanted: string): Promise<void> {
-  await until(() => link.state === wanted, `${wanted}, not ${link.state}; ${link.log.join(' ')}`);
-}
-
 describe.skipIf(noRedisServer())('Sentinels', () => {
   it('tell the master, and after its end the next one', async () => {
     const sentinel = await startSentinel();
     try {
       const link = open(sentinel.url);
-      await up(link);
+      await untilState(link, 'up');
       await link.run('set', [`${PREFIX}:k`, 'v']);
 
       await sentinel.master.kill();
-      await state(link, 'down');
-      await up(link);
+      await untilState(link, 'down');
+      await untilState(link, 'up');
       await until(() => link.log.filter((line) => line === 'gap').length === 2, 'the gap is told');
 
       await link.run('set', [`${PREFIX}:k`, 'w']);
@@ -49,7 +41,7 @@ describe.skipIf(noRedisServer())('Sentinels', () => {
     const sentinel = await startSentinel({ password: 's3cret' });
     try {
       const link = open(sentinel.url.replace('//', '//:s3cret@'));
-      await up(link);
+      await untilState(link, 'up');
       await until(() => link.log.includes('gap'), 'subscribed');
     } finally {
       await closeAll();
@@ -80,7 +72,7 @@ describe.skipIf(noRedisServer())('a Cluster', () => {
 
   it('is asked at the node of each key, and hears what is published at any', async () => {
     const link = open(cluster.url);
-    await up(link);
+    await untilState(link, 'up');
     const keys = Array.from({ length: 30 }, (_, i) => `${PREFIX}:k${i}`);
     const read = link.script(GET);
     await Promise.all(keys.map((key) => link.run('set', [key, key])));
@@ -98,7 +90,7 @@ describe.skipIf(noRedisServer())('a Cluster', () => {
 
   it('is followed while a slot moves, and after it has', async () => {
     const link = open(cluster.url);
-    await up(link);
+    await untilState(link, 'up');
     const key = `${PREFIX}:moving`;
     const read = link.script(GET);
     await link.run('set', [key, '1']);
@@ -123,7 +115,7 @@ describe.skipIf(noRedisServer())('a Cluster', () => {
 
   it('tells a gap when one of its nodes was started anew', async () => {
     const link = open(cluster.url);
-    await up(link);
+    await untilState(link, 'up');
     await until(() => link.log.includes('gap'), 'the first gap');
     const keys = Array.from({ length: 30 }, (_, i) => `${PREFIX}:k${i}`);
     const useAll = () => Promise.allSettled(keys.map((key) => link.run('get', [key])));
@@ -146,7 +138,7 @@ describe.skipIf(noRedisServer())('a Cluster', () => {
     const ownerOf = async (key: string) => cluster.owner((await cluster.clients[0]!.cluster('KEYSLOT', key)) as number);
     const link = open(cluster.url);
     const pins = new RedisPinBackend(link);
-    await up(link);
+    await untilState(link, 'up');
     await configure('no');
     const lost = ((await ownerOf(`${PREFIX}:epoch`)) + 1) % 3;
     const names = await Promise.all(
@@ -174,7 +166,7 @@ describe.skipIf(noRedisServer())('a Cluster', () => {
       const since = performance.now();
       const served: boolean[] = [];
       while (openings() < 4) {
-        await up(link);
+        await untilState(link, 'up');
         served.push(await put(false));
         while (link.state === 'up') await put(true);
       }
@@ -188,17 +180,17 @@ describe.skipIf(noRedisServer())('a Cluster', () => {
       await cluster.nodes[lost]![begin]();
       await configure('yes');
     }
-    await up(link);
+    await untilState(link, 'up');
   });
 
   it('is down when it has lost slots, and up when they are back', async () => {
     const link = open(cluster.url);
-    await up(link);
+    await untilState(link, 'up');
 
     await Promise.all(cluster.nodes.map((node) => node.kill()));
-    await state(link, 'down');
+    await untilState(link, 'down');
     await Promise.all(cluster.nodes.map((node) => node.restart()));
 
-    await up(link);
+    await untilState(link, 'up');
   });
 });

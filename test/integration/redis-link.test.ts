@@ -13,7 +13,7 @@ import {
   startTlsRedis,
   until,
 } from '../support/services.ts';
-import { openLinks, PREFIX, type TestLink } from '../support/test-redis-link.ts';
+import { openLinks, PREFIX, untilState } from '../support/test-redis-link.ts';
 
 const { open, closeAll } = openLinks();
 afterEach(closeAll);
@@ -22,14 +22,6 @@ const GET = "return redis.call('GET', KEYS[1])";
 
 function portOf(url: string): number {
   return Number(new URL(url).port);
-}
-
-async function up(link: TestLink): Promise<void> {
-  await until(() => link.state === 'up', `up, not ${link.state}; ${link.log.join(' ')}`);
-}
-
-async function state(link: TestLink, wanted: string): Promise<void> {
-  await until(() => link.state === wanted, `${wanted}, not ${link.state}; ${link.log.join(' ')}`);
 }
 
 describe.skipIf(noRedisServer())('the link to a Redis', () => {
@@ -56,7 +48,7 @@ describe.skipIf(noRedisServer())('the link to a Redis', () => {
 
   it('runs commands and scripts, known to the server or not, and passes messages on', async () => {
     const link = open(url);
-    await up(link);
+    await untilState(link, 'up');
     const heard: string[] = [];
     link.subscribe(`${PREFIX}:t`, (message) => heard.push(message));
     const read = link.script(GET);
@@ -79,7 +71,7 @@ describe.skipIf(noRedisServer())('the link to a Redis', () => {
     await expect(link.script(GET)(['k'], [])).rejects.toMatchObject({ reason: 'connection' });
     expect(link.publish('c', 'm')).toBe(false);
     await proxy.restore();
-    await up(link);
+    await untilState(link, 'up');
 
     await until(() => link.log.includes('gap'), 'both ways stand');
     expect([...link.log].sort()).toEqual(['connected', 'down>up', 'gap', 'subscribed:true', 'trouble:connection']);
@@ -88,7 +80,7 @@ describe.skipIf(noRedisServer())('the link to a Redis', () => {
 
   it('is down at once when the connection is cut, and rejects what was under way', async () => {
     const link = open(url);
-    await up(link);
+    await untilState(link, 'up');
     proxy.blackHole();
     const underWay = link.run('get', ['k']);
 
@@ -97,17 +89,17 @@ describe.skipIf(noRedisServer())('the link to a Redis', () => {
     await expect(underWay).rejects.toMatchObject({ reason: 'connection' });
     expect(link.state).toBe('down');
     await proxy.restore();
-    await up(link);
+    await untilState(link, 'up');
   });
 
   it('follows a store that flaps, with a pause between its attempts', async () => {
     const link = open(url);
     for (let i = 0; i < 4; i++) {
-      await up(link);
+      await untilState(link, 'up');
       proxy.cut();
-      await state(link, 'down');
+      await untilState(link, 'down');
     }
-    await up(link);
+    await untilState(link, 'up');
 
     await until(() => link.log.at(-1) === 'gap', 'the gap is told');
     expect(link.log.filter((line) => line === 'connected').length).toBe(5);
@@ -115,32 +107,32 @@ describe.skipIf(noRedisServer())('the link to a Redis', () => {
 
   it('opens after some late answers in a row, and a probe closes it', async () => {
     const link = open(url);
-    await up(link);
+    await untilState(link, 'up');
     await until(() => {
       link.answered(51);
       return link.state === 'down';
     }, 'the breaker is open');
 
     expect(link.log.slice(-2)).toEqual(['trouble:timeout', 'up>down']);
-    await up(link);
+    await untilState(link, 'up');
   });
 
   it('is slow when answers take longer than the bound, and well with a longer bound', async () => {
     proxy.latencyMs = 40;
     const link = open(url);
 
-    await state(link, 'slow');
+    await untilState(link, 'slow');
     expect(await link.run('set', [`${PREFIX}:behind`, 'v'])).toBe('OK');
     link.bound = 500;
-    await up(link);
+    await untilState(link, 'up');
   });
 
   it('gives up a store that holds its connections and says nothing, and is up within a moment when it goes on', async () => {
     const link = open(url);
-    await up(link);
+    await untilState(link, 'up');
     redis.pause();
     try {
-      await state(link, 'down');
+      await untilState(link, 'down');
       await expect(link.run('get', ['k'])).rejects.toMatchObject({
         reason: expect.stringMatching(/timeout|connection/),
       });
@@ -150,7 +142,7 @@ describe.skipIf(noRedisServer())('the link to a Redis', () => {
       redis.resume();
     }
     const since = performance.now();
-    await up(link);
+    await untilState(link, 'up');
 
     expect(performance.now() - since).toBeLessThan(1000);
     await until(() => link.log.filter((line) => line === 'gap').length === 2, 'the gap is told');
@@ -158,12 +150,12 @@ describe.skipIf(noRedisServer())('the link to a Redis', () => {
 
   it('comes back each time from a store that is killed and started, with nothing of what it held', async () => {
     const link = open(redis.url);
-    await up(link);
+    await untilState(link, 'up');
     for (let i = 0; i < 2; i++) {
       await redis.kill();
-      await state(link, 'down');
+      await untilState(link, 'down');
       await redis.restart();
-      await up(link);
+      await untilState(link, 'up');
       await until(() => link.log.filter((line) => line === 'gap').length === i + 2, 'a gap each time');
     }
     expect(link.log.filter((line) => line === 'connected').length).toBeGreaterThanOrEqual(3);
@@ -173,7 +165,7 @@ describe.skipIf(noRedisServer())('the link to a Redis', () => {
     const link = open(url);
     const heard: string[] = [];
     link.subscribe(`${PREFIX}:u`, (message) => heard.push(message));
-    await up(link);
+    await untilState(link, 'up');
     await until(() => link.log.includes('gap'), 'the first gap');
 
     await admin.call('client', 'kill', 'type', 'pubsub');
@@ -185,7 +177,7 @@ describe.skipIf(noRedisServer())('the link to a Redis', () => {
 
   it('tells a gap when the data was flushed under it, once', async () => {
     const link = open(url);
-    await up(link);
+    await untilState(link, 'up');
     await until(() => link.log.includes('gap'), 'the first gap');
 
     await admin.flushall();
@@ -208,13 +200,13 @@ describe.skipIf(noRedisServer())('the link to a Redis', () => {
 
   it('is down while a full store takes no writes, and says so', async () => {
     const link = open(url);
-    await up(link);
+    await untilState(link, 'up');
 
     await admin.config('SET', 'maxmemory', '1');
-    await state(link, 'down');
+    await untilState(link, 'down');
     const said = [...link.log];
     await admin.config('SET', 'maxmemory', '0');
-    await up(link);
+    await untilState(link, 'up');
 
     expect(said).toContain('trouble:full');
     expect(link.failures).toContain('full');
@@ -234,15 +226,15 @@ describe.skipIf(noRedisServer())('the link to a Redis', () => {
 
   it('is down at a replica, which takes no writes, until it is a master', async () => {
     const link = open(url);
-    await up(link);
+    await untilState(link, 'up');
     const master = await startRedis();
     try {
       await admin.replicaof('127.0.0.1', portOf(master.url));
-      await state(link, 'down');
+      await untilState(link, 'down');
       await until(() => link.failures.filter((reason) => reason === 'readonly').length >= 4, 'several attempts');
       expect(link.log.filter((line) => line.startsWith('trouble'))).toEqual(['trouble:readonly']);
       await admin.replicaof('NO', 'ONE');
-      await up(link);
+      await untilState(link, 'up');
     } finally {
       await master.stop();
     }
@@ -251,7 +243,7 @@ describe.skipIf(noRedisServer())('the link to a Redis', () => {
   it('leaves neither sockets nor timers when it is closed, wherever it stood', async () => {
     const before = process.getActiveResourcesInfo().length;
     const links = [open(url), open(redis.url), open('redis://127.0.0.1:1')];
-    await up(links[0]!);
+    await untilState(links[0]!, 'up');
     links.push(open(url));
     proxy.blackHole();
     links.push(open(url));
@@ -288,7 +280,7 @@ describe.skipIf(noRedisServer())('a Redis with a login', () => {
 
   it('is reached with user and password of the URL, and few rights', async () => {
     const link = open(redis.url.replace('//', '//me:s3cret@'));
-    await up(link);
+    await untilState(link, 'up');
 
     const pins = new RedisPinBackend(link);
     const { version } = await pins.put('name', ['http://a'], 0, 1000);
@@ -306,7 +298,7 @@ describe.skipIf(noRedisServer())('a Redis with a login', () => {
     expect(link.log).toEqual(['trouble:auth']);
 
     writeFileSync(file, 's3cret\n');
-    await up(link);
+    await untilState(link, 'up');
 
     expect(link.messages.join()).not.toMatch(/wr0ng|s3cret/);
   });
@@ -323,13 +315,13 @@ describe.skipIf(noRedisServer())('a Redis with a login', () => {
     const said = link.log.filter((line) => line !== 'connected' && !line.startsWith('subscribed'));
     await setUser(`+${command}`);
 
-    await up(link);
+    await untilState(link, 'up');
     expect(said).toEqual(['trouble:auth']);
   });
 
   it('is down when a right is taken away while pins are put, with the reason', async () => {
     const link = open(redis.url.replace('//', '//me:s3cret@'));
-    await up(link);
+    await untilState(link, 'up');
     const pins = new RedisPinBackend(link);
     await setUser('-evalsha');
     try {
@@ -342,7 +334,7 @@ describe.skipIf(noRedisServer())('a Redis with a login', () => {
     } finally {
       await setUser('+evalsha');
     }
-    await up(link);
+    await untilState(link, 'up');
   });
 
   it('is down without any login', async () => {
@@ -363,7 +355,7 @@ describe.skipIf(noRedisServer())('a Redis with TLS', () => {
   it('is reached by who trusts its certificate', async () => {
     const link = open(redis.url, { caPath: redis.caPath });
 
-    await up(link);
+    await untilState(link, 'up');
     await until(() => link.log.includes('gap'), 'subscribed');
   });
 

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { noRedisServer, type RedisHandle, startRedis, until } from '../support/services.ts';
-import { openLinks, PREFIX, type TestLink } from '../support/test-redis-link.ts';
+import { openLinks, PREFIX, untilState } from '../support/test-redis-link.ts';
 
 const { open, closeAll } = openLinks();
 
@@ -19,10 +19,6 @@ describe.skipIf(noRedisServer())('the link beside others on one Redis', () => {
     await redis.stop();
   });
 
-  async function up(link: TestLink): Promise<void> {
-    await until(() => link.state === 'up', `up, not ${link.state}; ${link.log.join(' ')}`);
-  }
-
   it('is down where its database is refused, and never goes on in the first one', async () => {
     const link = open(`${redis.url}/99`);
 
@@ -34,8 +30,8 @@ describe.skipIf(noRedisServer())('the link beside others on one Redis', () => {
 
   it('is in its database, and hears nothing of others', async () => {
     const [first, second] = [open(`${redis.url}/0`), open(`${redis.url}/2`)];
-    await up(first);
-    await up(second);
+    await untilState(first, 'up');
+    await untilState(second, 'up');
     const heard: string[] = [];
     second.subscribe(`${second.prefix}:t`, (message) => heard.push(message));
     await until(
@@ -56,7 +52,7 @@ describe.skipIf(noRedisServer())('the link beside others on one Redis', () => {
     await admin.del(`${PREFIX}:epoch`);
     await admin.lpush(`${PREFIX}:epoch`, 'x');
 
-    await up(open(redis.url));
+    await untilState(open(redis.url), 'up');
 
     expect(await admin.type(`${PREFIX}:epoch`)).toBe('string');
   });

@@ -1,10 +1,8 @@
 import type { PinChange, StoreLink, StoreState } from '../../src/pins/shared/pin-backend.ts';
+import { LinkEvents } from './link-events.ts';
 
 /** A way to the store that goes as a test says. */
-export class TestLink implements StoreLink {
-  readonly #onState = new Set<(state: StoreState) => void>();
-  readonly #onChange = new Set<(change: PinChange) => void>();
-  readonly #onGap = new Set<() => void>();
+export class TestLink extends LinkEvents implements StoreLink {
   readonly waits: number[] = [];
   failures = 0;
   #state: StoreState = 'up';
@@ -15,7 +13,7 @@ export class TestLink implements StoreLink {
 
   set state(state: StoreState) {
     this.#state = state;
-    for (const listener of this.#onState) listener(state);
+    this.states.tell(state);
   }
 
   answered(ms: number): void {
@@ -27,25 +25,10 @@ export class TestLink implements StoreLink {
   }
 
   change(change: PinChange): void {
-    for (const listener of this.#onChange) listener(change);
+    this.changes.tell(change);
   }
 
   gap(): void {
-    for (const listener of this.#onGap) listener();
-  }
-
-  onState(listener: (state: StoreState) => void): () => void {
-    this.#onState.add(listener);
-    return () => this.#onState.delete(listener);
-  }
-
-  onChange(listener: (change: PinChange) => void): () => void {
-    this.#onChange.add(listener);
-    return () => this.#onChange.delete(listener);
-  }
-
-  onGap(listener: () => void): () => void {
-    this.#onGap.add(listener);
-    return () => this.#onGap.delete(listener);
+    this.gaps.tell();
   }
 }

@@ -1,5 +1,6 @@
 import { openRedis } from '../../src/redis/open-redis.ts';
 import type { RedisLink } from '../../src/redis/redis-link.ts';
+import { until } from './until.ts';
 
 export const PREFIX = `smg-envoy-test-${process.pid}`;
 
@@ -58,4 +59,9 @@ export function openLinks(): { open(url: string, places?: Places): TestLink; clo
       await Promise.all(open.map((link) => link.close()));
     },
   };
+}
+
+/** Resolves when the link has come to this state. */
+export async function untilState(link: TestLink, wanted: RedisLink['state']): Promise<void> {
+  await until(() => link.state === wanted, `${wanted}, not ${link.state}; ${link.log.join(' ')}`);
 }

@@ -7,6 +7,7 @@ import type {
   Written,
 } from '../../../src/pins/shared/pin-backend.ts';
 import { StoreGate } from '../../../src/redis/store-gate.ts';
+import { LinkEvents } from '../link-events.ts';
 import type { Dice } from './dice.ts';
 import type { SimClock } from './sim-clock.ts';
 import type { SimStore } from './sim-store.ts';
@@ -40,12 +41,9 @@ interface Call {
 }
 
 /** The way of one replica to the store and back, as `RedisLink` is one, with the real gate. */
-export class SimLine implements StoreLink, PinBackend {
+export class SimLine extends LinkEvents implements StoreLink, PinBackend {
   readonly #parts: LineParts;
   readonly #gate = new StoreGate();
-  readonly #onState = new Set<(state: StoreState) => void>();
-  readonly #onChange = new Set<(change: PinChange) => void>();
-  readonly #onGap = new Set<() => void>();
   readonly #open = new Set<Call>();
   #toldState: StoreState = 'down';
   #reachable = true;
@@ -65,6 +63,7 @@ export class SimLine implements StoreLink, PinBackend {
   #lastChange = 0;
 
   constructor(parts: LineParts) {
+    super();
     this.#parts = parts;
     this.#connect();
   }
@@ -94,21 +93,6 @@ export class SimLine implements StoreLink, PinBackend {
     this.#tellState();
     this.#retryMs = FIRST_RETRY_MS;
     this.#probeIn(this.#retryMs);
-  }
-
-  onState(listener: (state: StoreState) => void): () => void {
-    this.#onState.add(listener);
-    return () => this.#onState.delete(listener);
-  }
-
-  onChange(listener: (change: PinChange) => void): () => void {
-    this.#onChange.add(listener);
-    return () => this.#onChange.delete(listener);
-  }
-
-  onGap(listener: () => void): () => void {
-    this.#onGap.add(listener);
-    return () => this.#onGap.delete(listener);
   }
 
   put(name: string, candidates: readonly string[], expected: number, ttlMs: number): Promise<Written> {
@@ -148,7 +132,7 @@ export class SimLine implements StoreLink, PinBackend {
     clock.after(at - clock.now, () => {
       if (subscription !== this.#subscription) return;
       trace(`hears that ${change.name} is ${change.candidates} of ${change.version}`);
-      for (const listener of this.#onChange) listener(change);
+      this.changes.tell(change);
       this.#parts.told(change);
     });
   }
@@ -175,7 +159,7 @@ export class SimLine implements StoreLink, PinBackend {
 
   /** All that is known is to be compared. */
   gap(): void {
-    for (const listener of this.#onGap) listener();
+    this.gaps.tell();
   }
 
   close(): void {
@@ -184,9 +168,9 @@ export class SimLine implements StoreLink, PinBackend {
     this.#connection++;
     this.#subscription++;
     this.#probe++;
-    this.#onState.clear();
-    this.#onChange.clear();
-    this.#onGap.clear();
+    this.states.clear();
+    this.changes.clear();
+    this.gaps.clear();
     for (const call of this.#open) call.settled = true;
     this.#open.clear();
   }
@@ -313,7 +297,7 @@ export class SimLine implements StoreLink, PinBackend {
     if (state === this.#toldState) return;
     this.#toldState = state;
     this.#parts.trace(`finds the store ${state}`);
-    for (const listener of this.#onState) listener(state);
+    this.states.tell(state);
     this.#parts.stateIs(state);
   }
 
