@@ -7,10 +7,10 @@ const OVERDUE_MS = 1000;
 /** Calls that fail again within this time fail although probes are answered, as those for a part of a Cluster do. */
 const CALM_MS = 10_000;
 
-export interface ProberEvents {
-  /** Asks the store for a write. Answers with what tells one life of its data from the next. */
-  ask(): Promise<string>;
-  answered(ms: number, epoch: string): void;
+export interface ProberEvents<Found> {
+  /** Asks the store for a write. */
+  ask(): Promise<Found>;
+  answered(ms: number, found: Found): void;
   refused(error: StoreError): void;
   overdue(): void;
   /** Whether the store can be waited for: then it is asked each second, else sooner and ever more seldom. */
@@ -18,8 +18,8 @@ export interface ProberEvents {
 }
 
 /** Asks a connected store at intervals whether it does its work; one question at a time. */
-export class Prober {
-  readonly #events: ProberEvents;
+export class Prober<Found> {
+  readonly #events: ProberEvents<Found>;
   #timer: NodeJS.Timeout | undefined;
   #late: NodeJS.Timeout | undefined;
   #retryMs = FIRST_RETRY_MS;
@@ -29,7 +29,7 @@ export class Prober {
   #round = 0;
   #answering = false;
 
-  constructor(events: ProberEvents) {
+  constructor(events: ProberEvents<Found>) {
     this.#events = events;
   }
 
@@ -83,7 +83,7 @@ export class Prober {
       if (round === this.#round) this.#next();
     };
     this.#events.ask().then(
-      (epoch) => settled(() => this.#events.answered(performance.now() - start, epoch)),
+      (found) => settled(() => this.#events.answered(performance.now() - start, found)),
       (error: unknown) => settled(() => this.#events.refused(storeErrorOf(error))),
     );
   }

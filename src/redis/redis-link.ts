@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Cluster, Redis } from 'ioredis';
 import type { PinChange, StoreLink, StoreState } from '../pins/shared/pin-backend.ts';
-import { decodeChange, isPlausible } from '../pins/shared/pin-record.ts';
+import { decodeChange } from '../pins/shared/pin-record.ts';
+import { isOfStore } from '../pins/shared/store-clock.ts';
 import { Listeners } from '../util/listeners.ts';
 import type { ClientPlaces } from './client-places.ts';
 import { clientScript } from './client-script.ts';
@@ -30,6 +31,14 @@ const PROBE = clientScript(readLua('probe-1.lua'));
 
 const DEFAULT_BOUND_MS = 50;
 
+/** What a probe finds. */
+interface Probe {
+  /** Tells one life of the data from the next. */
+  readonly epoch: string;
+  /** Milliseconds since 1970. */
+  readonly storeNow: number;
+}
+
 /** The way to the shared store: a connection for commands, one for the subscription, and how far they can be relied on. */
 export class RedisLink implements StoreLink, StoreClient {
   readonly self: string;
@@ -39,7 +48,7 @@ export class RedisLink implements StoreLink, StoreClient {
   readonly #gate = new StoreGate();
   readonly #commands: LastingClient<Redis | Cluster>;
   readonly #subscription: Subscription;
-  readonly #prober: Prober;
+  readonly #prober: Prober<Probe>;
   readonly #states = new Listeners<[state: StoreState]>();
   readonly #gaps = new Listeners<[]>();
   #toldState: StoreState = 'down';
@@ -50,6 +59,8 @@ export class RedisLink implements StoreLink, StoreClient {
   /** Changes may have been missed, which is told once both ways stand. */
   #missed = true;
   #epoch: string | null = null;
+  /** By how much the clock of the store is ahead of ours, in milliseconds; null until it was heard. */
+  #clockAheadMs: number | null = null;
   #collecting = false;
 
   /** Begins to connect at once. */
@@ -61,7 +72,7 @@ export class RedisLink implements StoreLink, StoreClient {
     this.#places = places;
     this.#prober = new Prober({
       ask: () => this.#probe(),
-      answered: (ms, epoch) => this.#probed(ms, epoch),
+      answered: (ms, found) => this.#probed(ms, found),
       refused: (error) => this.#refused(error),
       overdue: () => this.#lost(new StoreError('timeout', 'the store does not answer')),
       well: () => this.#gate.state === 'up',
@@ -106,6 +117,10 @@ export class RedisLink implements StoreLink, StoreClient {
     return this.#gate.state;
   }
 
+  gave(version: number): boolean {
+    return this.#clockAheadMs !== null && isOfStore(version, performance.now() + this.#clockAheadMs);
+  }
+
   answered(ms: number): void {
     if (ms > this.#options.claimTimeoutMs()) {
       this.failed();
@@ -129,7 +144,7 @@ export class RedisLink implements StoreLink, StoreClient {
   onChange(listener: (change: PinChange) => void): () => void {
     return this.subscribe(changesChannel(this.prefix), (message) => {
       const change = decodeChange(message);
-      if (change !== null && isPlausible(change, Date.now())) listener(change);
+      if (change !== null) listener(change);
     });
   }
 
@@ -212,14 +227,17 @@ export class RedisLink implements StoreLink, StoreClient {
     );
   }
 
-  async #probe(): Promise<string> {
+  async #probe(): Promise<Probe> {
     const client = this.#commands.ready;
     if (client === null) throw new StoreError('connection', 'no connection');
-    return String(await PROBE(client, [`${this.prefix}:epoch`], [randomBytes(8).toString('hex')]));
+    const answer = await PROBE(client, [`${this.prefix}:epoch`], [randomBytes(8).toString('hex')]);
+    if (!Array.isArray(answer)) throw new StoreError('script', 'a probe was answered with what is none');
+    return { epoch: String(answer[0]), storeNow: Number(answer[1]) };
   }
 
-  #probed(ms: number, epoch: string): void {
+  #probed(ms: number, { epoch, storeNow }: Probe): void {
     this.#options.observer.probed(ms);
+    this.#clockAheadMs = storeNow - performance.now();
     if (this.#epoch !== null && epoch !== this.#epoch) this.#missed = true;
     this.#epoch = epoch;
     this.#failure = null;

@@ -1,5 +1,5 @@
 import type { PinBackend, StoredPin, Written } from '../pins/shared/pin-backend.ts';
-import { decodePin, encodeCandidates, isPlausible } from '../pins/shared/pin-record.ts';
+import { decodePin, encodeCandidates } from '../pins/shared/pin-record.ts';
 import { readLua } from './lua-file.ts';
 import type { StoreClient, StoreScript } from './store-client.ts';
 
@@ -54,8 +54,7 @@ export class RedisPinBackend implements PinBackend {
   async read(name: string): Promise<StoredPin | null> {
     try {
       const value = await this.#client.run('get', [pinKey(this.#prefix, name)]);
-      const pin = typeof value === 'string' ? decodePin(value) : null;
-      return pin !== null && isPlausible(pin, Date.now()) ? pin : null;
+      return typeof value === 'string' ? decodePin(value) : null;
     } catch (error) {
       // Somebody else's value, which the scripts take for an absent key, too.
       if (error instanceof Error && error.message.startsWith('WRONGTYPE ')) return null;

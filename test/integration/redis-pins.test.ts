@@ -6,7 +6,8 @@ import { ModelPins } from '../../src/pins/shared/model-pin-backend.ts';
 import type { PinBackendBench } from '../../src/pins/shared/pin-backend.suite.ts';
 import { pinBackendSuite } from '../../src/pins/shared/pin-backend.suite.ts';
 import type { PinChange, StoredPin } from '../../src/pins/shared/pin-backend.ts';
-import { decodeChange, decodePin, encodeChange, encodePin, isPlausible } from '../../src/pins/shared/pin-record.ts';
+import { decodeChange, decodePin, encodeChange, encodePin } from '../../src/pins/shared/pin-record.ts';
+import { isOfStore } from '../../src/pins/shared/store-clock.ts';
 import { SILENT_LINK } from '../../src/redis/link-observer.ts';
 import { openRedis } from '../../src/redis/open-redis.ts';
 import type { RedisLink } from '../../src/redis/redis-link.ts';
@@ -143,15 +144,16 @@ describe.skipIf(noRedis())('pins in a real Redis', () => {
       expect(await backend.read(name)).toMatchObject({ candidates: ['b'] });
     });
 
-    it('of a version that no store has given yet is overwritten, and read as absent', async () => {
+    it('of a version that no store has given yet is overwritten, whatever is expected, and cannot be offered', async () => {
       const name = newName();
       await client.set(pins.key(name), '19007199254740991\nforged');
 
-      expect(await backend.read(name)).toBeNull();
-      const written = await backend.put(name, ['a'], 0, 1000);
+      expect(await backend.touch(name, 1000)).toBeNull();
+      const written = await backend.put(name, ['a'], 9007199254740991, 1000);
 
       expect(written).toMatchObject({ candidates: ['a'], won: true });
-      expect(isPlausible(written, Date.now())).toBe(true);
+      expect(isOfStore(written.version, Date.now())).toBe(true);
+      await expect(backend.offer(name, ['forged'], 9007199254740991, 1000)).rejects.toThrow('ahead');
     });
 
     it('is judged by the scripts as by the parser', async () => {
@@ -166,7 +168,7 @@ describe.skipIf(noRedis())('pins in a real Redis', () => {
           await client.set(pins.key(name), value);
 
           const pin = decodePin(value);
-          expect(await backend.touch(name, 0)).toEqual(pin !== null && isPlausible(pin, Date.now()) ? pin : null);
+          expect(await backend.touch(name, 0)).toEqual(pin !== null && isOfStore(pin.version, Date.now()) ? pin : null);
         }),
         { numRuns: 500 },
       );

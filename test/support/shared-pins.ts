@@ -3,6 +3,7 @@ import type { PinBackend, PinChange, StoredPin, Written } from '../../src/pins/s
 import { PinNames } from '../../src/pins/shared/pin-names.ts';
 import type { AskResult, SyncResult } from '../../src/pins/shared/pin-observer.ts';
 import { SharedPinStore, type SharedPinStoreOptions } from '../../src/pins/shared/shared-pin-store.ts';
+import { isOfStore } from '../../src/pins/shared/store-clock.ts';
 import type { Timers } from '../../src/util/timers.ts';
 import { TestLink } from './test-link.ts';
 
@@ -98,14 +99,17 @@ export class SharedPinsBench {
   deliver: (change: PinChange) => void = (change) => {
     for (const { link } of this.replicas) link.change(change);
   };
+  /** By how much the clock of the store is ahead of the right one. */
+  storeAheadMs = 0;
   readonly pins = new ModelPins(
-    () => this.clock.now,
+    () => this.clock.now + this.storeAheadMs,
     (change) => this.deliver(change),
   );
 
   replica(options: Partial<SharedPinStoreOptions> = {}): TestReplica {
     const backend = new HeldBackend(this.pins);
     const link = new TestLink();
+    link.gave = (version) => isOfStore(version, this.clock.now + this.storeAheadMs);
     const asked: AskResult[] = [];
     const synced: SyncResult[] = [];
     const store = new SharedPinStore(

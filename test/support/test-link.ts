@@ -16,6 +16,9 @@ export class TestLink extends LinkEvents implements StoreLink {
     this.states.tell(state);
   }
 
+  /** Of versions that the store can have given. */
+  gave: (version: number) => boolean = () => true;
+
   answered(ms: number): void {
     this.waits.push(ms);
   }

@@ -9,6 +9,16 @@ export interface KeyNames {
   nameOf(key: string): string;
 }
 
+/** A write that the store was asked for. */
+export interface Asked {
+  readonly key: string;
+  readonly candidates: readonly string[];
+  /** The version here that it is to replace; 0: the key was not held. */
+  readonly over: number;
+  /** The use of the key that it tells of. */
+  readonly usedAt: number;
+}
+
 /**
  * The pins that this replica holds of a shared store. A pin that the store gave has the store's version. One that only this
  * replica knows is provisional: its version is negative, and it remembers the version of the store that it was written over.
@@ -111,12 +121,10 @@ export class HeldPins {
   }
 
   /**
-   * The answer to a write of `candidates`. A pin that was written anew meanwhile, and that the store does not know yet, stays:
-   * it was written over this one.
-   *
-   * @param usedAt when the write was asked for
+   * The answer to a write. A pin that was written anew meanwhile, and that the store does not know yet, stays: it was written
+   * over this one.
    */
-  answered(key: string, candidates: readonly string[], written: Written, usedAt: number): void {
+  answered({ key, candidates, over, usedAt }: Asked, written: Written): void {
     const slot = this.#table.slotOf(key);
     if (slot < 0) {
       if (written.candidates.length > 0)
@@ -124,12 +132,20 @@ export class HeldPins {
       return;
     }
     if (written.won && usedAt > this.#table.usedAt(slot)) this.#table.use(slot, usedAt);
-    const provisional = this.#table.versionAt(slot) < 0;
-    if (provisional && written.won && !sameCandidates(this.#table.candidatesAt(slot), candidates)) {
+    const version = this.#table.versionAt(slot);
+    const anew = version < 0 && version !== over && !sameCandidates(this.#table.candidatesAt(slot), candidates);
+    if (anew && written.won) {
       if (written.version > this.storeVersionAt(slot)) this.#bases.set(key, written.version);
       return;
     }
     this.learn(slot, written);
+  }
+
+  /** A version that the store cannot have given: it is told as if it had never been. */
+  disown(slot: number): void {
+    this.#bases.set(this.#table.keyAt(slot), 0);
+    if (this.#table.versionAt(slot) > 0)
+      this.#table.write(slot, this.#table.candidatesAt(slot), -++this.#provisionalWrites);
   }
 
   /** A provisional pin comes last among its like. */

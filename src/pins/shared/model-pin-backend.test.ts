@@ -3,7 +3,7 @@ import { ModelPinBackend, ModelPins } from './model-pin-backend.ts';
 import { pinBackendSuite } from './pin-backend.suite.ts';
 import type { PinChange } from './pin-backend.ts';
 
-const START = 1_600_000_000_000;
+const START = Date.now();
 
 pinBackendSuite('the model', async () => {
   const changes: PinChange[] = [];

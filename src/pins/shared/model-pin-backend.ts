@@ -1,4 +1,5 @@
 import type { PinBackend, PinChange, StoredPin, Written } from './pin-backend.ts';
+import { isOfStore } from './store-clock.ts';
 
 /** How long a deleted key keeps its version, so that late writes of earlier ones lose. */
 const TOMBSTONE_MS = 3_600_000;
@@ -35,17 +36,19 @@ export class ModelPins {
 
   put(name: string, candidates: readonly string[], expectedVersion: number, ttlMs: number): Written {
     const stored = this.read(name);
-    if (stored !== null && stored.candidates.length > 0 && stored.version > expectedVersion) {
+    const expected = isOfStore(expectedVersion, this.#now()) ? expectedVersion : 0;
+    if (stored !== null && stored.candidates.length > 0 && stored.version > expected) {
       this.touch(name, ttlMs);
       return { ...stored, won: false };
     }
-    const pin = { candidates: [...candidates], version: this.#versionAbove(stored, expectedVersion) };
+    const pin = { candidates: [...candidates], version: this.#versionAbove(stored, expected) };
     this.#write(name, pin, ttlMs);
-    if (stored !== null || expectedVersion > 0) this.#publish({ name, ...pin });
+    if (stored !== null || expected > 0) this.#publish({ name, ...pin });
     return { ...pin, won: true };
   }
 
   offer(name: string, candidates: readonly string[], version: number, ttlMs: number): Written {
+    if (!isOfStore(version, this.#now())) throw new Error('the version is ahead of the clock');
     const stored = this.read(name);
     if (stored !== null && stored.version >= version) return { ...stored, won: false };
     const pin = { candidates: [...candidates], version };
@@ -66,7 +69,7 @@ export class ModelPins {
   read(name: string): StoredPin | null {
     const slot = this.#slots.get(name);
     if (slot === undefined) return null;
-    if (this.#now() <= slot.endsAt) return slot.pin;
+    if (this.#now() <= slot.endsAt) return isOfStore(slot.pin.version, this.#now()) ? slot.pin : null;
     this.#slots.delete(name);
     return null;
   }
@@ -126,7 +129,8 @@ export class ModelPinBackend implements PinBackend {
   }
 
   offer(name: string, candidates: readonly string[], version: number, ttlMs: number): Promise<Written> {
-    return Promise.resolve(this.pins.offer(name, candidates, version, ttlMs));
+    // Refused as a rejection, as by a store.
+    return new Promise((resolve) => resolve(this.pins.offer(name, candidates, version, ttlMs)));
   }
 
   touch(name: string, ttlMs: number): Promise<StoredPin | null> {

@@ -23,6 +23,8 @@ export interface PinChange extends StoredPin {
  */
 export interface PinBackend {
   /**
+   * A version that the store cannot have given (`MAX_AHEAD_MS`) is none to it: stored, the key is absent; expected, 0.
+   *
    * Compare-and-set: written when the stored version is at most `expectedVersion` (0: never seen), or the key is absent
    * or deleted. The new version is above both. Told to all replicas, unless the key was absent and not expected. When it
    * loses, it puts off the end of the winner as `touch` does: its asker uses that from now on.
@@ -62,6 +64,8 @@ export type StoreErrorReason = (typeof STORE_ERROR_REASONS)[number];
 /** What the pins must know of the way to the store. */
 export interface StoreLink {
   readonly state: StoreState;
+  /** Whether the store can have given this version, by its clock as it was heard last. It takes any other for none. */
+  gave(version: number): boolean;
   /** A call that was waited for was answered (in `ms`), or was late or failed: the breaker opens after some of the latter. */
   answered(ms: number): void;
   failed(): void;

@@ -24,14 +24,6 @@ export function encodeCandidates(candidates: readonly string[]): string {
   return candidates.join('\n');
 }
 
-/** How far a version may be ahead of the clock: a later one was not given by a store of ours, and nothing could be written over it. */
-const MAX_AHEAD_MS = 86_400_000;
-
-/** @param wallNow milliseconds since 1970; another clock than that of the store */
-export function isPlausible({ version }: StoredPin, wallNow: number): boolean {
-  return version <= (wallNow + MAX_AHEAD_MS) * 1000;
-}
-
 /** Null for what this release did not write. */
 export function decodePin(value: string): StoredPin | null {
   return value.startsWith(FORMAT) ? decodeRest(value.slice(1)) : null;

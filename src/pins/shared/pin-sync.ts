@@ -217,26 +217,28 @@ export class PinSync {
 
   /** The store is asked again for what only this replica knows. */
   async #repeat(key: string): Promise<void> {
-    const { held, backend, observer, clock, lifetime } = this.#parts;
+    const { held, backend, link, observer, clock, lifetime } = this.#parts;
     const slot = held.slotOf(key);
     if (slot < 0) return;
-    const { candidates } = held.pinAt(slot);
     const usedAt = held.usedAt(slot);
     const idleMs = clock() - usedAt;
     if (lifetime.isOver(idleMs)) return held.remove(slot);
     const ttl = lifetime.ofUse(idleMs);
+    if (!link.gave(held.storeVersionAt(slot))) held.disown(slot);
+    const { candidates, version: over } = held.pinAt(slot);
     const written = await backend.put(held.nameOf(key), candidates, held.storeVersionAt(slot), ttl);
     // One that was late the first time may have been carried out.
     observer.synced(written.won || sameCandidates(written.candidates, candidates) ? 'kept' : 'gave_way');
-    if (held.slotOf(key) >= 0) held.answered(key, candidates, written, usedAt);
+    if (held.slotOf(key) >= 0) held.answered({ key, candidates, over, usedAt }, written);
   }
 
   async #compare(key: string): Promise<void> {
-    const { held, backend, observer, clock, lifetime } = this.#parts;
+    const { held, backend, link, observer, clock, lifetime } = this.#parts;
     const slot = held.slotOf(key);
     if (slot < 0 || held.versionAt(slot) < 0) return;
     const idleMs = clock() - held.usedAt(slot);
     if (lifetime.isOver(idleMs)) return held.remove(slot);
+    if (!link.gave(held.versionAt(slot))) return held.disown(slot);
     const ttl = lifetime.ofUse(idleMs);
     const name = held.nameOf(key);
     let stored = await backend.touch(name, ttl);

@@ -46,6 +46,24 @@ describe('decisions 6: a move', () => {
   });
 });
 
+it('a move of a pin that only this replica knew is not undone by what it was moved from', async () => {
+  const bench = new SharedPinsBench();
+  const { store, link, backend } = bench.replica();
+  link.state = 'down';
+  const provisional = await store.put('k', ['w1'], 0, 0);
+  backend.before = () => Promise.reject(new Error('gone'));
+  link.state = 'up';
+  await promises();
+  backend.before = () => Promise.resolve();
+
+  const moved = await store.put('k', ['w2', 'w1'], provisional.version, 0);
+  await bench.clock.pass(1000);
+
+  expect(moved.candidates).toEqual(['w2', 'w1']);
+  expect(store.peek('k')?.candidates).toEqual(['w2', 'w1']);
+  expect(bench.stored('k')?.candidates).toEqual(['w2', 'w1']);
+});
+
 describe('what is counted', () => {
   it('is no change of another replica that this one has made itself', async () => {
     const bench = new SharedPinsBench();

@@ -107,6 +107,7 @@ export class SharedPinStore implements PinStore {
     const held = this.#held;
     const slot = held.slotOf(key);
     if (slot >= 0 && held.versionAt(slot) !== expectedVersion) return held.pinAt(slot);
+    if (slot >= 0 && !this.#parts.link.gave(held.storeVersionAt(slot))) held.disown(slot);
     const expected = slot >= 0 ? held.storeVersionAt(slot) : Math.max(0, expectedVersion);
     if (this.#parts.link.state !== 'up' || this.#claimTimeoutMs <= 0) {
       this.#parts.observer.asked('behind', 0);
@@ -140,8 +141,9 @@ export class SharedPinStore implements PinStore {
   async fetch(key: string): Promise<Pin | undefined> {
     const stored = await this.#unlessAway((backend) => backend.read(this.#held.nameOf(key)));
     const slot = this.#held.slotOf(key);
-    if (slot >= 0 && stored !== null) this.#held.learn(slot, stored);
-    return stored === null || stored.candidates.length === 0 ? undefined : stored;
+    if (stored === null || !this.#parts.link.gave(stored.version)) return undefined;
+    if (slot >= 0) this.#held.learn(slot, stored);
+    return stored.candidates.length === 0 ? undefined : stored;
   }
 
   sweep(now: number, maxIdleMs: number): number {
@@ -175,14 +177,14 @@ export class SharedPinStore implements PinStore {
     const { key, seen } = put;
     this.#pending.remove(put);
     if (put.waited) {
-      const ms = clock() - put.askedAt;
+      const ms = clock() - put.usedAt;
       link.answered(ms);
       observer.asked(written.won ? 'won' : 'followed', ms);
     }
     // A change told on another connection may be newer than this answer.
     const latest = seen !== null && seen.version > written.version ? { ...seen, won: false } : written;
     // A key that has left since nobody waits was deleted, it may be after this write.
-    if (put.waited || this.#held.slotOf(key) >= 0) this.#held.answered(key, put.candidates, latest, put.askedAt);
+    if (put.waited || this.#held.slotOf(key) >= 0) this.#held.answered(put, latest);
     if (put.waited) put.give(this.peek(key) ?? { candidates: written.candidates, version: written.version });
   }
 
@@ -203,23 +205,23 @@ export class SharedPinStore implements PinStore {
   #provisional(put: PendingPut, why: 'late' | 'failed'): void {
     const { clock, observer } = this.#parts;
     const held = this.#held;
-    observer.asked(why, clock() - put.askedAt);
+    observer.asked(why, clock() - put.usedAt);
     const { seen } = put;
     // What was told of a key that is not held.
-    if (seen !== null && held.slotOf(put.key) < 0)
-      held.answered(put.key, put.candidates, { ...seen, won: false }, put.askedAt);
+    if (seen !== null && held.slotOf(put.key) < 0) held.answered(put, { ...seen, won: false });
     const over = Math.max(put.expected, seen === null ? 0 : seen.version);
     const slot = held.slotOf(put.key);
     // It was told or written here while this one waited.
     const pin =
       slot >= 0 && held.versionAt(slot) !== put.over
         ? held.pinAt(slot)
-        : held.writeProvisional(put.key, put.candidates, over, put.askedAt);
+        : held.writeProvisional(put.key, put.candidates, over, put.usedAt);
     put.give(pin);
     this.#sync.goOn();
   }
 
   #changed(change: PinChange): void {
+    if (!this.#parts.link.gave(change.version)) return;
     const put = this.#pending.get(change.name);
     if (put !== undefined && (put.seen === null || put.seen.version < change.version)) put.seen = change;
     const slot = this.#held.slotOfName(change.name);

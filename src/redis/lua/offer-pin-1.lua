@@ -12,6 +12,7 @@
 
 local version, _, value = stored_pin(KEYS[1])
 local offered = tonumber(ARGV[1])
+if not is_of_store(offered) then return redis.error_reply('ERR the version is ahead of the clock') end
 if version and version >= offered then return { 0, value } end
 
 local written = pin_value(offered, '\n' .. ARGV[3])

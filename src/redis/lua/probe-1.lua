@@ -3,7 +3,7 @@
 --
 -- KEYS[1]  key of the epoch
 -- ARGV[1]  epoch to begin with when there is none
--- Answer   the epoch
+-- Answer   {the epoch, milliseconds of the clock}
 --
 -- One key and no more, as two of one slot cannot be had while a Cluster moves it. Nobody hears what is published.
 
@@ -14,10 +14,10 @@ if type(epoch) == 'table' then
   epoch = false
 end
 epoch = epoch or ARGV[1]
-redis.call('TIME')
+local time = redis.call('TIME')
 redis.call('SET', KEYS[1], epoch, 'PX', '5000')
 redis.call('PTTL', KEYS[1])
 redis.call('PEXPIRE', KEYS[1], '5000')
 redis.call('PERSIST', KEYS[1])
 redis.call('PUBLISH', KEYS[1], '')
-return epoch
+return { epoch, string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000)) }

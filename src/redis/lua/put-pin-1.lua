@@ -12,6 +12,7 @@
 
 local version, ids, value = stored_pin(KEYS[1])
 local expected = tonumber(ARGV[1])
+if not is_of_store(expected) then expected = 0 end
 if version and ids ~= '' and version > expected then
   put_off_end(KEYS[1], ARGV[2])
   return { 0, value }

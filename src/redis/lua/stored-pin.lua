@@ -3,13 +3,17 @@
 -- A value is "1" version *( "\n" worker-id ), see pin-record.ts. Versions are whole numbers below 2^53, which the numbers
 -- of Lua hold exactly; tostring() would round them to 14 digits, so they are always formatted.
 
--- How far a version may be ahead of the clock, in microseconds: a day. A later one was not given by a store of ours, and nothing
--- could ever be written over it.
+-- How far a version may be ahead of the clock, in microseconds, see store-clock.ts.
 local MAX_AHEAD = 86400000000
 
+-- Microseconds since 1970. A write after TIME needs a server that replicates what scripts did, not the scripts: Redis 5 and newer.
 local function clock()
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000000 + tonumber(time[2])
+end
+
+local function is_of_store(version)
+  return version <= clock() + MAX_AHEAD
 end
 
 -- Version, ids (each after a "\n"; none: a deleted key) and whole value of a key. Nil when it is absent or holds what was
@@ -23,7 +27,7 @@ local function stored_pin(key)
   if not value then return nil end
   local digits, ids = string.match(value, '^1([1-9]%d*)(.*)$')
   local version = tonumber(digits)
-  if not version or version > clock() + MAX_AHEAD then return nil end
+  if not version or not is_of_store(version) then return nil end
   if ids ~= '' then
     if string.sub(ids, 1, 1) ~= '\n' or string.sub(ids, -1) == '\n' then return nil end
     if string.find(ids, '\n\n', 1, true) then return nil end
@@ -31,8 +35,7 @@ local function stored_pin(key)
   return version, ids, value
 end
 
--- Microseconds of the clock, or one more than the higher of both when the clock is not above them. A write after TIME needs
--- a server that replicates what scripts did, not the scripts: Redis 5 and newer.
+-- Microseconds of the clock, or one more than the higher of both when the clock is not above them.
 local function version_above(stored, expected)
   return math.max(clock(), math.max(stored or 0, expected) + 1)
 end
