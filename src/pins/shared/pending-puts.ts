@@ -1,18 +1,17 @@
 import type { Timers } from '../../util/timers.ts';
 import type { Pin } from '../pin-store.ts';
-import type { Asked } from './held-pins.ts';
 import type { StoredPin } from './pin-backend.ts';
 
 /** A write that the store was asked for and has not answered. */
-export class PendingPut implements Asked {
+export class PendingPut {
   readonly key: string;
   readonly name: string;
   readonly candidates: readonly string[];
+  /** The version here that it is to replace; 0: the key was not held. */
   readonly over: number;
   /** The store's version that it is to replace. */
   readonly expected: number;
-  /** When the request began that uses the key, and has waited since. */
-  readonly usedAt: number;
+  readonly askedAt: number;
   deadline: number;
   /** Was given a moment more, once. */
   excused = false;
@@ -25,7 +24,7 @@ export class PendingPut implements Asked {
 
   constructor(
     put: Pick<PendingPut, 'key' | 'name' | 'candidates' | 'over' | 'expected'>,
-    usedAt: number,
+    askedAt: number,
     timeoutMs: number,
   ) {
     this.key = put.key;
@@ -33,8 +32,8 @@ export class PendingPut implements Asked {
     this.candidates = put.candidates;
     this.over = put.over;
     this.expected = put.expected;
-    this.usedAt = usedAt;
-    this.deadline = usedAt + timeoutMs;
+    this.askedAt = askedAt;
+    this.deadline = askedAt + timeoutMs;
     this.pin = new Promise((resolve) => {
       this.#give = resolve;
     });
@@ -50,6 +49,8 @@ export class PendingPut implements Asked {
 const HELD_UP_MS = 5;
 /** Part of the bound that an answer has then to be read: the store may not even have been asked before. */
 const MOMENT = 0.5;
+/** Beyond this there is none: a decision has 250 ms in all, and a request without one has no worker. */
+const LONGEST_MS = 225;
 
 /** Writes in flight, one a key; tells which have waited long enough, with one timer for all. */
 export class PendingPuts {
@@ -109,6 +110,7 @@ export class PendingPuts {
   /** That this process did nothing for a while says nothing of the store. */
   #excuse(put: PendingPut, now: number): void {
     put.excused = true;
-    put.deadline = Math.max(put.deadline, now + (put.deadline - put.usedAt) * MOMENT);
+    const moment = Math.min(now + (put.deadline - put.askedAt) * MOMENT, put.askedAt + LONGEST_MS);
+    put.deadline = Math.max(put.deadline, moment);
   }
 }
