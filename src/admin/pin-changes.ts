@@ -28,7 +28,6 @@ export async function findPin(pins: PinStore, names: readonly string[]): Promise
 }
 
 async function fetched(pins: PinStore, name: string): Promise<{ readonly pin: Pin | null; readonly away: boolean }> {
-  if (pins.away) return { pin: null, away: true };
   try {
     return { pin: (await pins.fetch(name)) ?? null, away: false };
   } catch (error) {
@@ -65,7 +64,6 @@ export async function movePin(pins: PinStore, name: string, workerId: string, no
 }
 
 export async function deletePin(pins: PinStore, name: string): Promise<DeleteOutcome> {
-  if (pins.away) return 'away';
   try {
     return (await pins.delete(name)) ? 'deleted' : 'unknown';
   } catch (error) {

@@ -47,7 +47,7 @@ class FakeSharedPins implements PinStore {
   }
 
   async fetch(key: string): Promise<Pin | undefined> {
-    if (this.hangs) throw new PinStoreAway();
+    if (this.away || this.hangs) throw new PinStoreAway();
     return this.held.get(key);
   }
 
@@ -63,7 +63,7 @@ class FakeSharedPins implements PinStore {
   }
 
   async delete(key: string): Promise<boolean> {
-    if (this.hangs) throw new PinStoreAway();
+    if (this.away || this.hangs) throw new PinStoreAway();
     this.#local.delete(key);
     return this.held.delete(key);
   }

@@ -89,7 +89,6 @@ export function pinRoutes({ pins, fleet, pinRules, log, clock }: PinAdminParts):
   const forget = async (c: AdminContext): Promise<Response> => {
     const at = addressOf(c);
     if (!at.ok) return errorResponse('bad_request', at.problem);
-    if (pins.away) return unavailable();
     const found = await findPin(pins, at.address.names);
     if (typeof found === 'string') return notFound(c, at.address, found);
     const outcome = await deletePin(pins, found.name);
