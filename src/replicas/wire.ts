@@ -1,7 +1,11 @@
 /** Readers of values that another replica sent. */
 
-/** Undefined when the text is no JSON array. */
+/** Longest message that is read. */
+const MAX_MESSAGE_LENGTH = 1 << 20;
+
+/** Undefined when the text is no JSON array, or too long. */
 export function parseArray(text: string): readonly unknown[] | undefined {
+  if (text.length > MAX_MESSAGE_LENGTH) return undefined;
   try {
     const value: unknown = JSON.parse(text);
     return Array.isArray(value) ? value : undefined;
