@@ -1,17 +1,18 @@
 import type { Timers } from '../../util/timers.ts';
 import type { Pin } from '../pin-store.ts';
+import type { Asked } from './held-pins.ts';
 import type { StoredPin } from './pin-backend.ts';
 
 /** A write that the store was asked for and has not answered. */
-export class PendingPut {
+export class PendingPut implements Asked {
   readonly key: string;
   readonly name: string;
   readonly candidates: readonly string[];
-  /** The version here that it is to replace; 0: the key was not held. */
   readonly over: number;
   /** The store's version that it is to replace. */
   readonly expected: number;
-  readonly askedAt: number;
+  /** When the request began that uses the key, and has waited since. */
+  readonly usedAt: number;
   deadline: number;
   /** Was given a moment more, once. */
   excused = false;
@@ -24,7 +25,7 @@ export class PendingPut {
 
   constructor(
     put: Pick<PendingPut, 'key' | 'name' | 'candidates' | 'over' | 'expected'>,
-    askedAt: number,
+    usedAt: number,
     timeoutMs: number,
   ) {
     this.key = put.key;
@@ -32,8 +33,8 @@ export class PendingPut {
     this.candidates = put.candidates;
     this.over = put.over;
     this.expected = put.expected;
-    this.askedAt = askedAt;
-    this.deadline = askedAt + timeoutMs;
+    this.usedAt = usedAt;
+    this.deadline = usedAt + timeoutMs;
     this.pin = new Promise((resolve) => {
       this.#give = resolve;
     });
@@ -110,7 +111,7 @@ export class PendingPuts {
   /** That this process did nothing for a while says nothing of the store. */
   #excuse(put: PendingPut, now: number): void {
     put.excused = true;
-    const moment = Math.min(now + (put.deadline - put.askedAt) * MOMENT, put.askedAt + LONGEST_MS);
+    const moment = Math.min(now + (put.deadline - put.usedAt) * MOMENT, put.usedAt + LONGEST_MS);
     put.deadline = Math.max(put.deadline, moment);
   }
 }
