@@ -54,9 +54,12 @@ it('tells how far a shared store can be relied on, which takes no traffic away',
     subscribe: () => () => {},
   };
 
-  expect(readinessJson(fleet, { ...STATE, pinStore: { state: 'down', provisional: 3 } })).toMatchObject({
+  expect(
+    readinessJson(fleet, { ...STATE, pinStore: { state: 'down', subscribed: false, provisional: 3 } }),
+  ).toMatchObject({
     status: 'ready',
     pin_store: 'down',
+    pin_store_subscribed: false,
     provisional_pins: 3,
   });
   expect(readinessJson(fleet, STATE)).not.toHaveProperty('pin_store');

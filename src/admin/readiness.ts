@@ -22,6 +22,8 @@ export interface ServiceState {
 
 export interface PinStoreFacts {
   readonly state: StoreState;
+  /** Changes of other replicas are heard. */
+  readonly subscribed: boolean;
   /** Pins that only this replica knows. */
   readonly provisional: number;
 }
@@ -55,7 +57,11 @@ export function readinessJson(fleet: SnapshotSource, state: ServiceState) {
     // One that is away takes no traffic away: pins go on here.
     ...(state.pinStore === null
       ? {}
-      : { pin_store: state.pinStore.state, provisional_pins: state.pinStore.provisional }),
+      : {
+          pin_store: state.pinStore.state,
+          pin_store_subscribed: state.pinStore.subscribed,
+          provisional_pins: state.pinStore.provisional,
+        }),
     ...(state.sources.length === 0 ? {} : { worker_sources: state.sources.map(sourceJson) }),
   };
 }

@@ -9,8 +9,10 @@ export interface LinkObserver {
   troubled(reason: StoreErrorReason, message: string): void;
   /** A connection for commands is ready: the first one, or one more. */
   connected(): void;
-  /** The subscription stands, or is lost. */
-  subscribed(active: boolean): void;
+  /** Changes of other replicas are heard from now on. */
+  subscribed(): void;
+  /** They are not heard. Told again with each attempt in vain, while the store answers otherwise. */
+  unsubscribed(reason: StoreErrorReason, message: string): void;
   /** The store answered a probe. */
   probed(ms: number): void;
   /** A call or a connection failed. */
@@ -24,6 +26,7 @@ export const SILENT_LINK: LinkObserver = {
   troubled: () => {},
   connected: () => {},
   subscribed: () => {},
+  unsubscribed: () => {},
   probed: () => {},
   failed: () => {},
   gap: () => {},

@@ -28,6 +28,7 @@ export interface RedisLinkOptions {
 }
 
 const PROBE = clientScript(readLua('probe-1.lua'));
+const PUBLISH = clientScript("return redis.call('PUBLISH', ARGV[1], ARGV[2])");
 
 const DEFAULT_BOUND_MS = 50;
 
@@ -67,7 +68,7 @@ export class RedisLink implements StoreLink, StoreClient {
   constructor(places: ClientPlaces, options: RedisLinkOptions) {
     this.self = options.self;
     // Channels know no databases.
-    this.prefix = places.database === 0 ? options.prefix : `${options.prefix}:${places.database}`;
+    this.prefix = places.database === 0 ? options.prefix : `${options.prefix}:@${places.database}`;
     this.#options = options;
     this.#places = places;
     this.#prober = new Prober({
@@ -99,11 +100,12 @@ export class RedisLink implements StoreLink, StoreClient {
     this.#subscription = new Subscription({
       create: () => places.subscriber(this.#commands.ready),
       active: () => {
-        this.#options.observer.subscribed(true);
+        this.#options.observer.subscribed();
         this.#tellGap();
       },
       lost: (error, wasActive) => {
-        if (wasActive) this.#options.observer.subscribed(false);
+        // Where nothing answers, that is told.
+        if (wasActive || this.state !== 'down') this.#options.observer.unsubscribed(error.reason, error.message);
         this.#missed = true;
         this.#count(error);
         this.#places.failed(error);
@@ -115,6 +117,11 @@ export class RedisLink implements StoreLink, StoreClient {
 
   get state(): StoreState {
     return this.#gate.state;
+  }
+
+  /** Whether changes of other replicas are heard. */
+  get subscribed(): boolean {
+    return this.#subscription.active;
   }
 
   gave(version: number): boolean {
@@ -168,7 +175,12 @@ export class RedisLink implements StoreLink, StoreClient {
   publish(channel: string, message: string): boolean {
     const client = this.#client();
     if (client === null) return false;
-    client.call('publish', [channel, message]).catch((error: unknown) => this.#count(storeErrorOf(error)));
+    // A Cluster would give it to any node, also to one that is away; the node of the epoch is known to answer.
+    const sent =
+      'nodes' in client
+        ? PUBLISH(client, [`${this.prefix}:epoch`], [channel, message])
+        : client.call('publish', [channel, message]);
+    sent.catch((error: unknown) => this.#count(storeErrorOf(error)));
     return true;
   }
 

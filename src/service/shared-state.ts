@@ -1,4 +1,5 @@
 /** What the replicas of one deployment have in common: made only where `--pin-store` names a shared store. */
+import type { PinStoreFacts } from '../admin/readiness.ts';
 import type { Settings } from '../config/load-settings.ts';
 import type { RequestEnds } from '../picker/request-ends.ts';
 import { PinNames } from '../pins/shared/pin-names.ts';
@@ -17,6 +18,8 @@ import { linkObserver, sharedPinObserver } from './store-observers.ts';
 export interface SharedState {
   readonly pins: SharedPinStore;
   readonly link: RedisLink;
+  /** For `/readiness`. */
+  readonly facts: PinStoreFacts;
   /** Counters of the workers, which the replicas share. */
   readonly loads: SharedLoads;
   /** Begins to share loads and ends of requests. */
@@ -82,6 +85,9 @@ export async function openSharedState(settings: Settings, parts: SharedStatePart
   return {
     pins,
     link,
+    get facts() {
+      return { state: link.state, subscribed: link.subscribed, provisional: pins.provisional };
+    },
     loads,
     join(ends) {
       replicas = new Replicas({

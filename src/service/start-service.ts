@@ -246,7 +246,7 @@ async function assemble(loaded: Loaded, parts: OwnParts, shared: SharedState | n
       draining,
       sources: discovery.sources,
       endOfRequest: logStreams.logStreams > 0 ? 'access_log' : feedback.told ? 'stream' : 'age',
-      pinStore: shared === null ? null : { state: shared.link.state, provisional: shared.pins.provisional },
+      pinStore: shared?.facts ?? null,
     }),
     config: () => publicSettings(effective),
     keys: settings.controlPlaneApiKeys,

@@ -63,10 +63,16 @@ describe('lines on the store', () => {
   });
 
   it('do not repeat the loss of the subscription either', () => {
-    const { world, lines, observer } = observed();
-    for (; world.now <= 10_000; world.now += 1000) observer.subscribed(false);
+    const { world, lines, metrics, observer } = observed();
+    for (; world.now <= 10_000; world.now += 1000) observer.unsubscribed('auth', 'NOPERM');
 
     expect(lines.length).toBe(2);
     expect(lines[1]).toMatch(/ ×10$/);
+    expect(metrics.pinStoreSubscribed.cell().value).toBe(0);
+
+    observer.subscribed();
+    observer.subscribed();
+    expect(lines.slice(2)).toEqual(['changes of pins by other replicas are heard again']);
+    expect(metrics.pinStoreSubscribed.cell().value).toBe(1);
   });
 });

@@ -29,7 +29,10 @@ const CURES: Readonly<Record<StoreErrorReason, string>> = {
  */
 export function linkObserver(metrics: Metrics, log: Log, clock: () => number): LinkObserver {
   const probes = metrics.pinStoreProbeSeconds.cell();
+  const subscribed = metrics.pinStoreSubscribed.cell();
   const limit = new LineLimit();
+  /** It was told that changes are not heard. */
+  let deaf = false;
   let state: StoreState = 'down';
   let told: StoreState = 'down';
   const show = (): void => {
@@ -64,12 +67,19 @@ export function linkObserver(metrics: Metrics, log: Log, clock: () => number): L
     connected: () => {
       metrics.pinStoreConnects.cell().value += 1;
     },
-    subscribed: (active) => {
-      if (active) return;
+    subscribed: () => {
+      subscribed.value = 1;
+      if (deaf) log.info('changes of pins by other replicas are heard again');
+      deaf = false;
+    },
+    unsubscribed: (reason, message) => {
+      subscribed.value = 0;
       limit.happened('unsubscribed');
       const times = limit.take('unsubscribed', clock());
       if (times === 0) return;
-      log.warn('changes of pins by other replicas are not heard until the pin store is subscribed again', often(times));
+      deaf = true;
+      const fields = { reason, ...often(times) };
+      log.warn(`changes of pins by other replicas are not heard: ${message}; ${CURES[reason]}`, fields);
     },
     probed: (ms) => {
       probes.observe(ms / 1000);

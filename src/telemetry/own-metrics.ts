@@ -225,6 +225,11 @@ export const OWN_METRICS = {
     'Calls and connections to the shared store that failed, by reason.',
     [label('reason', STORE_ERROR_REASONS)],
   ),
+  pinStoreSubscribed: gauge(
+    'smg_envoy_pin_store_subscribed',
+    'Whether changes of pins by other replicas are heard: 1, or 0.',
+    [],
+  ),
   pinStoreGaps: counter(
     'smg_envoy_pin_store_gaps_total',
     'Times that changes may have been missed, or the store had lost what it held, and all pins were compared with it.',

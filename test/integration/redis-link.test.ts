@@ -337,6 +337,21 @@ describe.skipIf(noRedisServer())('a Redis with a login', () => {
     await untilState(link, 'up');
   });
 
+  it('tells that changes are not heard where the right to subscribe is missing, and hears them when it is given', async () => {
+    await setUser('-subscribe');
+    const link = open(redis.url.replace('//', '//me:s3cret@'));
+    link.onChange(() => {});
+    try {
+      await untilState(link, 'up');
+      await until(() => link.log.includes('subscribed:false'), 'it is told');
+      expect(link.subscribed).toBe(false);
+      expect(link.failures).toContain('auth');
+    } finally {
+      await setUser('+subscribe');
+    }
+    await until(() => link.subscribed && link.log.includes('gap'), 'changes are heard, and all is compared');
+  });
+
   it('is down without any login', async () => {
     const link = open(redis.url);
     await until(() => link.log.includes('trouble:auth'), 'the reason is told');

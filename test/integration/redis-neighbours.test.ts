@@ -44,7 +44,7 @@ describe.skipIf(noRedisServer())('the link beside others on one Redis', () => {
     await until(() => heard.includes('last'), 'what was published before has come, too');
 
     expect(heard).not.toContain('of the first');
-    expect(await admin.keys(`${PREFIX}:2:*`)).toEqual([]);
+    expect(await admin.keys(`${PREFIX}:@2:p:*`)).toEqual([]);
     expect(await first.run('get', [`${PREFIX}:epoch`])).not.toBe(await second.run('get', [`${second.prefix}:epoch`]));
   });
 

@@ -36,7 +36,8 @@ export function openLinks(): { open(url: string, places?: Places): TestLink; clo
             told.messages.push(message);
           },
           connected: () => told.log.push('connected'),
-          subscribed: (active) => told.log.push(`subscribed:${active}`),
+          subscribed: () => told.log.push('subscribed:true'),
+          unsubscribed: () => told.log.push('subscribed:false'),
           probed: () => {},
           failed: (reason) => told.failures.push(reason),
           gap: () => told.log.push('gap'),
