@@ -280,6 +280,26 @@ describe('sticky-sessions 3.11 idle time in the store', () => {
     expect(backend.calls).toContain('touch 2102');
   });
 
+  it('goes on with a use during a claim that was decided late, after a pause of the process', async () => {
+    const bench = new SharedPinsBench();
+    const { store, backend } = bench.replica({ maxIdleMs: 10_000, claimTimeoutMs: 50 });
+    await store.put('k', ['w1'], 0, 0);
+    backend.before = () => new Promise(() => {});
+    const claim = Promise.resolve(store.put('new', ['w1'], 0, 390));
+    backend.before = () => Promise.resolve();
+    bench.clock.now = 490;
+    await bench.clock.pass(15);
+    store.get('k', 505);
+    await bench.clock.pass(10);
+    await claim;
+    backend.calls.length = 0;
+
+    await bench.clock.pass(485);
+
+    // What is left of its time at 1000 ms, and two visits.
+    expect(backend.calls).toContain('touch 10505');
+  });
+
   it('is told once for each pin when a visit takes longer than the time to the next', async () => {
     const bench = new SharedPinsBench();
     const { store, backend } = bench.replica({ maxIdleMs: 2000 });

@@ -6,36 +6,8 @@ import type { Timers } from '../../util/timers.ts';
 import { sameCandidates } from '../same-candidates.ts';
 import type { HeldPins } from './held-pins.ts';
 import type { PinBackend, StoreLink } from './pin-backend.ts';
+import type { PinLifetime } from './pin-lifetime.ts';
 import type { SharedPinObserver } from './pin-observer.ts';
-
-/** How long pins live in the store: as long as here, and until the next visit of the last replica that used them. */
-export class PinLifetime {
-  /** 0: for ever. */
-  maxIdleMs: number;
-  /** By so much a use may be noted late: it counts from the start of a request, which may have waited for the store. */
-  lateUseMs: number;
-
-  constructor(maxIdleMs: number, lateUseMs = 0) {
-    this.maxIdleMs = maxIdleMs;
-    this.lateUseMs = lateUseMs;
-  }
-
-  /** Between two visits to the pins in use. */
-  get refreshMs(): number {
-    return this.maxIdleMs === 0 ? LONGEST_REFRESH_MS : Math.min(LONGEST_REFRESH_MS, Math.max(100, this.maxIdleMs / 20));
-  }
-
-  /** True for a pin that has been idle for so long that it is no more, swept or not. */
-  isOver(idleMs: number): boolean {
-    return this.maxIdleMs > 0 && idleMs >= this.maxIdleMs;
-  }
-
-  /** Milliseconds that a pin is kept which has been idle for so long; 0: for ever. */
-  ofUse(idleMs: number): number {
-    if (this.maxIdleMs === 0) return 0;
-    return Math.ceil(Math.max(0, this.maxIdleMs - idleMs) + 2 * this.refreshMs);
-  }
-}
 
 export interface PinSyncParts {
   readonly held: HeldPins;
@@ -47,7 +19,6 @@ export interface PinSyncParts {
   readonly clock: () => number;
 }
 
-const LONGEST_REFRESH_MS = 10_000;
 /** Calls in flight at one moment. */
 const BATCH = 128;
 /** Keys that are listed at one moment: a millisecond of work. */
@@ -55,6 +26,8 @@ const MOST_LISTED = 4000;
 /** While all pins are compared, those in use come first again after so many batches. */
 const BATCHES_BETWEEN = 16;
 const REST_MS = 250;
+/** By so much a use is noted late at most: it counts from the start of a request, and a decision takes no longer. */
+const LATE_USE_MS = 250;
 /** A walk since then leaves none out. */
 const ALL = Number.NEGATIVE_INFINITY;
 
@@ -179,8 +152,8 @@ export class PinSync {
    */
   #queueUsed(): void {
     if (this.#queue.length > 0) return;
-    const { held, clock, lifetime } = this.#parts;
-    const since = this.#refreshedAt - lifetime.lateUseMs;
+    const { held, clock } = this.#parts;
+    const since = this.#refreshedAt - LATE_USE_MS;
     const keys = held.keysUsedAfter(since, MOST_LISTED);
     const many = keys.length === MOST_LISTED;
     if (many && this.#walking) {

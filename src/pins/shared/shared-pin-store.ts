@@ -8,8 +8,9 @@ import { sameCandidates } from '../same-candidates.ts';
 import { HeldPins, type KeyNames } from './held-pins.ts';
 import { PendingPut, PendingPuts } from './pending-puts.ts';
 import type { PinBackend, PinChange, StoreLink, Written } from './pin-backend.ts';
+import { PinLifetime } from './pin-lifetime.ts';
 import type { SharedPinObserver } from './pin-observer.ts';
-import { PinLifetime, PinSync } from './pin-sync.ts';
+import { PinSync } from './pin-sync.ts';
 
 export interface SharedPinStoreParts {
   readonly backend: PinBackend;
@@ -30,9 +31,6 @@ export interface SharedPinStoreOptions {
   readonly claimTimeoutMs: number;
 }
 
-/** What a request may take from its start to the note of its use, beside its wait for the store. */
-const SLACK_MS = 50;
-
 export class SharedPinStore implements PinStore {
   readonly kind = 'redis';
   readonly #parts: SharedPinStoreParts;
@@ -47,7 +45,7 @@ export class SharedPinStore implements PinStore {
     const { link, timers, clock } = parts;
     this.#parts = parts;
     this.#claimTimeoutMs = options.claimTimeoutMs;
-    this.#lifetime = new PinLifetime(options.maxIdleMs, options.claimTimeoutMs + SLACK_MS);
+    this.#lifetime = new PinLifetime(options.maxIdleMs);
     this.#held = new HeldPins(options.maxPins, parts.names);
     this.#sync = new PinSync({ ...parts, held: this.#held, lifetime: this.#lifetime });
     this.#pending = new PendingPuts(timers, clock, (put) => this.#tooLate(put));
@@ -61,7 +59,6 @@ export class SharedPinStore implements PinStore {
   /** Of a reload. */
   configure({ maxIdleMs, claimTimeoutMs }: Omit<SharedPinStoreOptions, 'maxPins'>): void {
     this.#claimTimeoutMs = claimTimeoutMs;
-    this.#lifetime.lateUseMs = claimTimeoutMs + SLACK_MS;
     if (maxIdleMs === this.#lifetime.maxIdleMs) return;
     this.#lifetime.maxIdleMs = maxIdleMs;
     this.#sync.reschedule();

@@ -1,7 +1,7 @@
 /** What must hold in every run. Each check has a name and says what it saw. */
 import type { Pin } from '../../../src/pins/pin-store.ts';
 import type { PinChange, StoredPin } from '../../../src/pins/shared/pin-backend.ts';
-import { PinLifetime } from '../../../src/pins/shared/pin-sync.ts';
+import { PinLifetime } from '../../../src/pins/shared/pin-lifetime.ts';
 import type { SimReplica } from './sim-replica.ts';
 import { CLAIM_TIMEOUT_MS, delivers, isCalm, staysPut, type Traits } from './traits.ts';
 import { writeOf } from './watched-pins.ts';
