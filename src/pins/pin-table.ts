@@ -106,10 +106,6 @@ export class PinTable {
     this.#versionAt[slot] = version;
   }
 
-  setVersion(slot: number, version: number): void {
-    this.#versionAt[slot] = version;
-  }
-
   remove(slot: number): void {
     this.#onRemove(slot);
     this.#slots.delete(this.keyAt(slot));
