@@ -17,6 +17,23 @@ export interface LoginPlaces {
   readonly caPath: string | null;
 }
 
+/**
+ * The login as files and URL have it now.
+ *
+ * @throws AppError `unreadable_file`
+ */
+export function readLogin(address: StoreAddress, { username, passwordFile, caPath }: LoginPlaces): StoreLogin {
+  return {
+    username: username ?? address.username,
+    // Editors end a file with a newline, which is no part of the password.
+    password:
+      passwordFile === null
+        ? address.password
+        : fileText('--pin-store-password-file', passwordFile).replace(/[\r\n]+$/, ''),
+    ca: caPath === null ? null : fileText('--pin-store-ca-path', caPath),
+  };
+}
+
 /** Reads the files of the login again for each connection, so that a password or certificate changed there is found. */
 export class LoginReader {
   readonly #address: StoreAddress;
@@ -27,30 +44,17 @@ export class LoginReader {
   constructor(address: StoreAddress, places: LoginPlaces) {
     this.#address = address;
     this.#places = places;
-    this.#last = this.#read();
+    this.#last = readLogin(address, places);
   }
 
   /** The login now; as long as a file cannot be read, what it said last. */
   read(): StoreLogin {
     try {
-      this.#last = this.#read();
+      this.#last = readLogin(this.#address, this.#places);
     } catch {
       // A mounted secret is away for a moment while it is replaced.
     }
     return this.#last;
-  }
-
-  #read(): StoreLogin {
-    const { username, passwordFile, caPath } = this.#places;
-    return {
-      username: username ?? this.#address.username,
-      // Editors end a file with a newline, which is no part of the password.
-      password:
-        passwordFile === null
-          ? this.#address.password
-          : fileText('--pin-store-password-file', passwordFile).replace(/[\r\n]+$/, ''),
-      ca: caPath === null ? null : fileText('--pin-store-ca-path', caPath),
-    };
   }
 }
 

@@ -13,6 +13,7 @@ import { LoadKeyHash } from '../workers/load-key-hash.ts';
 import { SharedLoads } from '../workers/shared-loads.ts';
 import { readPinKeySecret } from './pin-key-secret.ts';
 import { pinSweepSecs } from './pin-sweeps.ts';
+import { loginPlacesOf } from './store-files.ts';
 import { linkObserver, sharedPinObserver } from './store-observers.ts';
 
 export interface SharedState {
@@ -60,9 +61,7 @@ export async function openSharedState(settings: Settings, parts: SharedStatePart
   const link = openRedis(settings.pinStore, {
     self,
     prefix: settings.pinStorePrefix,
-    username: settings.pinStoreUsername,
-    passwordFile: settings.pinStorePasswordFile,
-    caPath: settings.pinStoreCaPath,
+    ...loginPlacesOf(settings),
     claimTimeoutMs: () => timesOf(current).claimTimeoutMs,
     observer: linkObserver(metrics, log, clock),
   });

@@ -39,6 +39,8 @@ beforeAll(async () => {
   );
 });
 
+const STORE = ['--pin-store', 'rediss://10.0.0.1'];
+
 describe('interface 2: check without a file', () => {
   it('says that settings are right', async () => {
     const config = file('good-config.yaml', 'policy: round_robin\n');
@@ -67,6 +69,9 @@ describe('interface 2: check without a file', () => {
     [['--envoy-version', '1.9'], '--envoy-version 1.9: expected 1.34'],
     [['--picker', 'here'], '--picker here: expected HOST:PORT'],
     [['--envoy', '/nowhere'], '--envoy /nowhere: cannot be read'],
+    [[...STORE, '--pin-store-password-file', '/nowhere'], '--pin-store-password-file /nowhere: cannot be read'],
+    [[...STORE, '--pin-store-ca-path', '/nowhere'], '--pin-store-ca-path /nowhere: cannot be read'],
+    [[...STORE, '--pin-key-hmac-file', '/nowhere'], '--pin-key-hmac-file /nowhere: cannot be read'],
   ])('%j ends with 2', async (words, message) => {
     const { code, out, err } = await check(...words);
 

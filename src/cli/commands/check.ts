@@ -38,8 +38,8 @@ async function check(loaded: Loaded, options: Options, shell: Shell): Promise<nu
   const { workersFileProblems } = await import('../../service/discovery-of.ts');
   const problems = workersFileProblems(loaded);
   if (problems.length > 0) throw new AppError('invalid_configuration', `--workers-file: ${problems.join('\n')}`);
-  const { readPinKeySecret } = await import('../../service/pin-key-secret.ts');
-  readPinKeySecret(loaded.settings.pinKeyHmacFile);
+  const { checkStoreFiles } = await import('../../service/store-files.ts');
+  checkStoreFiles(loaded.settings);
   const names = options.envoy ?? [];
   const { checkEnvoy } = await import('../../envoy/check/check-envoy.ts');
   const { reportJson, reportText } = await import('../../envoy/check/report.ts');
