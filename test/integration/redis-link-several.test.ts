@@ -129,6 +129,28 @@ describe.skipIf(noRedisServer())('a Cluster', () => {
     }, 'a second gap');
   });
 
+  it('passes all messages on while a master stands still that does not serve the epoch', async () => {
+    const [from, to] = [open(cluster.url), open(cluster.url)];
+    const heard = new Set<string>();
+    to.subscribe(`${PREFIX}:t`, (message) => heard.add(message));
+    await untilState(from, 'up');
+    await until(() => to.subscribed && from.publish(`${PREFIX}:t`, 'first') && heard.has('first'), 'it hears');
+    for (const client of cluster.clients) await client.config('SET', 'cluster-require-full-coverage', 'no');
+    const slot = (await cluster.clients[0]!.cluster('KEYSLOT', `${PREFIX}:epoch`)) as number;
+    const stopped = ((await cluster.owner(slot)) + 1) % 3;
+    cluster.nodes[stopped]!.pause();
+    try {
+      // Whose subscription stood there finds another node.
+      await until(() => from.publish(`${PREFIX}:t`, 'again') && heard.has('again'), 'it hears again', 30_000);
+
+      for (let i = 0; i < 60; i++) expect(from.publish(`${PREFIX}:t`, `m${i}`)).toBe(true);
+      await until(() => heard.size === 62, `all have come, not ${heard.size}`);
+    } finally {
+      cluster.nodes[stopped]!.resume();
+      for (const client of cluster.clients) await client.config('SET', 'cluster-require-full-coverage', 'yes');
+    }
+  });
+
   it.each([
     ['stands still', 'pause', 'resume'],
     ['is gone', 'kill', 'restart'],
