@@ -20,14 +20,3 @@ export interface LinkObserver {
   /** Changes may have been missed; what is known is compared with the store. */
   gap(): void;
 }
-
-export const SILENT_LINK: LinkObserver = {
-  stateChanged: () => {},
-  troubled: () => {},
-  connected: () => {},
-  subscribed: () => {},
-  unsubscribed: () => {},
-  probed: () => {},
-  failed: () => {},
-  gap: () => {},
-};

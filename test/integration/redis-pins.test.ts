@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { Cluster, Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ModelPins } from '../../src/pins/shared/model-pin-backend.ts';
 import type { PinBackendBench } from '../../src/pins/shared/pin-backend.suite.ts';
 import { pinBackendSuite } from '../../src/pins/shared/pin-backend.suite.ts';
 import type { PinChange, StoredPin } from '../../src/pins/shared/pin-backend.ts';
 import { decodeChange, decodePin, encodeChange, encodePin } from '../../src/pins/shared/pin-record.ts';
 import { isOfStore } from '../../src/pins/shared/store-clock.ts';
-import { SILENT_LINK } from '../../src/redis/link-observer.ts';
 import { openRedis } from '../../src/redis/open-redis.ts';
 import type { RedisLink } from '../../src/redis/redis-link.ts';
 import { changesChannel, pinKey, RedisPinBackend } from '../../src/redis/redis-pin-backend.ts';
+import { ModelPins } from '../support/model-pin-backend.ts';
 import { noRedis, noRedisServer, type RedisHandle, startRedis } from '../support/redis.ts';
 import { type RedisClusterHandle, startCluster } from '../support/redis-cluster.ts';
+import { SILENT_LINK } from '../support/silent-link.ts';
 import { until } from '../support/until.ts';
 
 /** Pins over the link of the service, and what a test must see of the servers. */

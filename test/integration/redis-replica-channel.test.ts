@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { SILENT_LINK } from '../../src/redis/link-observer.ts';
 import { openRedis } from '../../src/redis/open-redis.ts';
 import type { RedisLink } from '../../src/redis/redis-link.ts';
 import { RedisReplicaChannel } from '../../src/redis/redis-replica-channel.ts';
 import { replicaChannelSuite } from '../../src/replicas/replica-channel.suite.ts';
 import { noRedis, type RedisHandle, startRedis } from '../support/redis.ts';
+import { SILENT_LINK } from '../support/silent-link.ts';
 import { until } from '../support/until.ts';
 
 describe.skipIf(noRedis())('replicas over a real Redis', () => {

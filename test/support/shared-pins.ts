@@ -1,10 +1,10 @@
-import { ModelPinBackend, ModelPins } from '../../src/pins/shared/model-pin-backend.ts';
 import type { PinBackend, PinChange, StoredPin, Written } from '../../src/pins/shared/pin-backend.ts';
 import { PinNames } from '../../src/pins/shared/pin-names.ts';
 import type { AskResult, SyncResult } from '../../src/pins/shared/pin-observer.ts';
 import { SharedPinStore, type SharedPinStoreOptions } from '../../src/pins/shared/shared-pin-store.ts';
 import { isOfStore } from '../../src/pins/shared/store-clock.ts';
 import type { Timers } from '../../src/util/timers.ts';
+import { ModelPinBackend, ModelPins } from './model-pin-backend.ts';
 import { TestLink } from './test-link.ts';
 
 /** A clock that goes when it is told to, with what was put off until then. */

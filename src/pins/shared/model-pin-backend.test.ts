@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ModelPinBackend, ModelPins } from './model-pin-backend.ts';
+import { ModelPinBackend, ModelPins } from '../../../test/support/model-pin-backend.ts';
 import { pinBackendSuite } from './pin-backend.suite.ts';
 import type { PinChange } from './pin-backend.ts';
 

@@ -1,5 +1,5 @@
-import { type ModelCopy, ModelPins } from '../../../src/pins/shared/model-pin-backend.ts';
 import type { PinChange } from '../../../src/pins/shared/pin-backend.ts';
+import { type ModelCopy, ModelPins } from '../model-pin-backend.ts';
 import type { SimClock } from './sim-clock.ts';
 
 /** `stopped`: connections stay, nothing is answered, and all that came is carried out when it goes on. */

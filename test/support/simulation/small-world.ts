@@ -1,8 +1,8 @@
 import type { Pin } from '../../../src/pins/pin-store.ts';
-import { ModelPins } from '../../../src/pins/shared/model-pin-backend.ts';
 import type { PinBackend, PinChange, StoredPin, Written } from '../../../src/pins/shared/pin-backend.ts';
 import { SharedPinStore } from '../../../src/pins/shared/shared-pin-store.ts';
 import type { Timers } from '../../../src/util/timers.ts';
+import { ModelPins } from '../model-pin-backend.ts';
 import { TestLink } from '../test-link.ts';
 import { promisesRest } from './sim-clock.ts';
 

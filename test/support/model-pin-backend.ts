@@ -1,5 +1,5 @@
-import type { PinBackend, PinChange, StoredPin, Written } from './pin-backend.ts';
-import { isOfStore } from './store-clock.ts';
+import type { PinBackend, PinChange, StoredPin, Written } from '../../src/pins/shared/pin-backend.ts';
+import { isOfStore } from '../../src/pins/shared/store-clock.ts';
 
 /** How long a deleted key keeps its version, so that late writes of earlier ones lose. */
 const TOMBSTONE_MS = 3_600_000;
