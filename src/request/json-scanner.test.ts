@@ -159,6 +159,21 @@ describe('scanObject on a cut value', () => {
   });
 });
 
+describe('scanObject on a long array of numbers that is closed by a brace', () => {
+  const numbers = '12, '.repeat(20);
+
+  it.each([
+    ['whose bracket comes later', `{"x":[${numbers}1} 7]}`],
+    ['before another element', `{"x":[${numbers}1}, 7]}`],
+  ])('tells the same of a beginning and of the whole: %s', (_title, text) => {
+    const whole = scan(text);
+    for (let end = 0; end < text.length; end++) {
+      const { status, offset } = scan(text.slice(0, end));
+      if (status !== 'truncated') expect([status, offset]).toEqual([whole.status, whole.offset]);
+    }
+  });
+});
+
 describe('NestedObject', () => {
   const object = new NestedObject(['a', 'b']);
   const read = (text: string, at = 0) => {

@@ -128,7 +128,7 @@ export class JsonWalker {
     }
     const close = bytes.indexOf(CLOSE_BRACKET, inside);
     const content = bytes.subarray(inside, close < 0 ? bytes.length : close);
-    if (close < 0 || content.includes(QUOTE) || content.includes(OPEN_BRACKET) || content.includes(OPEN_BRACE)) {
+    if (close < 0 || content.includes(QUOTE) || content.includes(OPEN_BRACKET) || hasBrace(content)) {
       this.#flatBarrier = inside + content.length;
       return false;
     }
@@ -144,6 +144,11 @@ export class JsonWalker {
     if (this.at === bytes.length) return 'cut';
     return this.at === start ? 'none' : 'whole';
   }
+}
+
+/** A closing one ends a value too, where the bytes end before the bracket: beginning and whole have to read alike. */
+function hasBrace(content: Buffer): boolean {
+  return content.includes(OPEN_BRACE) || content.includes(CLOSE_BRACE);
 }
 
 /** Digits, signs, points, commas and blanks. */
