@@ -7,6 +7,7 @@ import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { ANSWER_KINDS, MESSAGE_KINDS } from '../telemetry/own-metrics.ts';
 import { BODY_PATHS } from '../telemetry/smg-metrics.ts';
+import type { TransportObserver } from '../transport/transport.ts';
 import type { FleetObserver } from '../workers/fleet-observer.ts';
 import type { LoadObserver } from '../workers/load/load-observer.ts';
 
@@ -21,6 +22,21 @@ function pickObserver(metrics: Metrics, log: Log): PickObserver {
     },
     pickFailed: (error) => log.error('a decision failed; the request went on without a pick', { error }),
     headerLeftOut: (name) => log.debug('a header was left out, as its value holds control characters', { path: name }),
+  };
+}
+
+export function transportObserver(metrics: Metrics): TransportObserver {
+  const resets = metrics.resetsReceived.cell();
+  return {
+    limitReached: (limit) => {
+      metrics.transportLimits.cell(limit).value += 1;
+    },
+    resetReceived: () => {
+      resets.value += 1;
+    },
+    goAwaySent: () => {
+      metrics.goAwaysSent.cell().value += 1;
+    },
   };
 }
 

@@ -18,6 +18,9 @@ export function bindServiceMetrics({ metrics, ledger, ends, endpoints, transport
   metrics.openCalls.onScrape(() => {
     metrics.openCalls.cell().value = transport.openCalls;
   });
+  metrics.connections.onScrape(() => {
+    metrics.connections.cell().value = transport.openConnections;
+  });
   metrics.picksInFlight.onScrape(() => {
     metrics.picksInFlight.cell().value = ledger.inFlight;
   });

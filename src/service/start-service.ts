@@ -30,7 +30,6 @@ import { RequestIds } from '../request/request-id.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { startProcessMetrics } from '../telemetry/process-metrics.ts';
-import { grpcJsTransport } from '../transport/grpc-js.ts';
 import { workerAsker } from '../workers/ask-worker.ts';
 import { untilJudged } from '../workers/first-look.ts';
 import { HealthChecker } from '../workers/health-checker.ts';
@@ -43,7 +42,14 @@ import { discoveryObserver } from './discovery-observer.ts';
 import { beginDiscovery, discoveryOf } from './discovery-of.ts';
 import { FleetPolicies } from './fleet-policies.ts';
 import { Housekeeping, type HousekeepingIntervals } from './housekeeping.ts';
-import { accessLogObserver, extAuthzObserver, extProcObserver, fleetObserver, loadObserver } from './observers.ts';
+import {
+  accessLogObserver,
+  extAuthzObserver,
+  extProcObserver,
+  fleetObserver,
+  loadObserver,
+  transportObserver,
+} from './observers.ts';
 import { pickerConfigOf } from './picker-config.ts';
 import { pinSweepSecs } from './pin-sweeps.ts';
 import { bindPolicyMetrics } from './policy-metrics.ts';
@@ -54,6 +60,7 @@ import { applyWorkers, healthSettingsOf, loadOptionsOf, registryOptionsOf } from
 import { settleWhenRead } from './settle.ts';
 import { warnOfSharedAddresses } from './shared-addresses.ts';
 import { openSharedState, type SharedState, type SharedStateParts, untilReached } from './shared-state.ts';
+import { transportOf } from './transport-of.ts';
 import { schemesOf, upstreamOf } from './upstream-of.ts';
 
 /** A service that answers Envoy. */
@@ -211,8 +218,10 @@ async function assemble(loaded: Loaded, parts: OwnParts, shared: SharedState | n
     ...health.methods,
     ...reflection.methods,
   ];
-  const transport = grpcJsTransport(countedCalls(methods, metrics), {
+  const createTransport = await transportOf(settings.transport);
+  const transport = createTransport(countedCalls(methods, metrics), {
     maxReceiveBytes: receiveLimitBytes(settings),
+    observer: transportObserver(metrics),
     onHandlerError: (path, error) => {
       metrics.handlerErrors.cell(serviceOf(path)).value += 1;
       log.error('a call failed inside the service', { method: path, error });

@@ -36,6 +36,26 @@ export const ANSWER_KINDS = [
   'denied_response',
 ] as const;
 
+/** Limits of the own HTTP/2 transport (RFC 9113 10.5), by the names that it gives them. */
+export const TRANSPORT_LIMITS = [
+  'header_list',
+  'header_block',
+  'continuations',
+  'frame_size',
+  'streams',
+  'unanswered_resets',
+  'provoked_resets',
+  'pings',
+  'settings',
+  'empty_frames',
+  'idle_frames',
+  'window_updates',
+  'send_queue',
+  'slow_reader',
+  'preface',
+  'keepalive',
+] as const;
+
 export const SERVICE_LABELS = ['ext_proc', 'ext_authz', 'access_log', 'eds', 'ads', 'health', 'reflection'] as const;
 export type ServiceLabel = (typeof SERVICE_LABELS)[number];
 
@@ -120,6 +140,18 @@ export const OWN_METRICS = {
     label('service', SERVICE_LABELS),
   ]),
   openCalls: gauge('smg_envoy_open_calls', 'Calls open now on the gRPC port.', []),
+  connections: gauge('smg_envoy_open_connections', 'Connections open now on the gRPC port.', []),
+  transportLimits: counter(
+    'smg_envoy_transport_limits_total',
+    'Times that a peer on the gRPC port reached a limit of the transport, by limit; each ends a stream or a connection.',
+    [label('limit', TRANSPORT_LIMITS)],
+  ),
+  resetsReceived: counter(
+    'smg_envoy_resets_received_total',
+    "Calls that a peer reset. Envoy's default end of an ext_proc stream is one.",
+    [],
+  ),
+  goAwaysSent: counter('smg_envoy_goaways_sent_total', 'GOAWAY frames sent: connections ended, or being drained.', []),
   handlerErrors: counter('smg_envoy_handler_errors_total', 'Calls ended by a failure inside the service.', [
     label('service', SERVICE_LABELS),
   ]),

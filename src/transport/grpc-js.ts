@@ -52,7 +52,9 @@ class GrpcJsTransport implements Transport {
 
   async listen(address: ListenAddress): Promise<string> {
     if (this.#draining !== null) throw new Error('the transport is closing');
-    const listener = await openListener(address, (socket) => this.#injector.injectConnection(socket));
+    const listener = await openListener(address, this.#options.tls ?? null, (socket) =>
+      this.#injector.injectConnection(socket),
+    );
     this.#listeners.push(listener);
     return listener.name;
   }

@@ -1,7 +1,10 @@
 import { unlink } from 'node:fs/promises';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { listenError } from '../util/listen-error.ts';
-import type { ListenAddress } from './transport.ts';
+import type { ListenAddress, TlsOptions } from './transport.ts';
+
+const HANDSHAKE_MS = 10_000;
 
 /** An open port and the connections that came through it. */
 export interface Listener {
@@ -21,12 +24,16 @@ export interface Listener {
  * Rejects with a message that names the address when it is taken or cannot be had. The file of a Unix socket that nobody
  * listens on any more, as a killed process leaves it, is replaced.
  */
-export async function openListener(address: ListenAddress, onConnection: (socket: Socket) => void): Promise<Listener> {
+export async function openListener(
+  address: ListenAddress,
+  tls: TlsOptions | null,
+  onConnection: (socket: Socket) => void,
+): Promise<Listener> {
   const sockets = new Set<Socket>();
-  const server = createServer({ noDelay: true }, (socket) => {
+  const server = tls === null ? createServer({ noDelay: true }, onConnection) : tlsServer(tls, onConnection);
+  server.on('connection', (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    onConnection(socket);
   });
 
   try {
@@ -56,6 +63,18 @@ export async function openListener(address: ListenAddress, onConnection: (socket
       return done;
     },
   };
+}
+
+function tlsServer(tls: TlsOptions, onConnection: (socket: Socket) => void): Server {
+  const options = { ...tls, noDelay: true, ALPNProtocols: ['h2'], handshakeTimeout: HANDSHAKE_MS };
+  const server = createTlsServer(options, (socket) => {
+    // gRPC over TLS is `h2`, agreed on in the handshake (RFC 9113 3.2).
+    if (socket.alpnProtocol === 'h2') onConnection(socket);
+    else socket.destroy();
+  });
+  // A handshake that failed is the client's to know.
+  server.on('tlsClientError', () => undefined);
+  return server;
 }
 
 function listen(server: Server, address: ListenAddress): Promise<void> {

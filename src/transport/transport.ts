@@ -1,3 +1,6 @@
+import type { TlsOptions as SecureOptions } from 'node:tls';
+import type { LimitName } from './http2/limits.ts';
+
 /**
  * The line between gRPC bytes and our services. An implementation accepts connections, frames messages and reports the
  * end of calls; it knows nothing of Envoy. One suite, `transport.suite.ts`, holds for all implementations.
@@ -9,6 +12,7 @@ export const GrpcStatus = {
   cancelled: 1,
   unknown: 2,
   invalidArgument: 3,
+  deadlineExceeded: 4,
   notFound: 5,
   resourceExhausted: 8,
   unimplemented: 12,
@@ -52,6 +56,21 @@ export interface TransportOptions {
   readonly maxReceiveBytes: number;
   /** Told of a handler that threw. */
   readonly onHandlerError: (path: string, error: unknown) => void;
+  /** Serve TLS (ALPN `h2`) instead of plain text. */
+  readonly tls?: TlsOptions;
+  readonly observer?: TransportObserver;
+}
+
+/** Of `tls.createServer`: what the port shows of itself, and whom it wants to see. */
+export type TlsOptions = Pick<SecureOptions, 'cert' | 'key' | 'ca' | 'requestCert' | 'rejectUnauthorized'>;
+
+/** Told of what happens on connections, where the transport sees it. */
+export interface TransportObserver {
+  /** A peer reached a limit of `http2/limits.ts`. */
+  limitReached(limit: LimitName): void;
+  /** A peer reset a call that was open, as Envoy does by default when it has its answer (envoy 3.2). */
+  resetReceived(): void;
+  goAwaySent(): void;
 }
 
 /** Where to listen: TCP (port 0 = any free one) or a Unix socket. */

@@ -76,9 +76,9 @@ export const OPERATION_SETTINGS = {
     ...OPERATION,
   }),
   transport: available({
-    type: choice(['grpc-js']),
-    default: 'grpc-js' as const,
-    help: 'gRPC server implementation',
+    type: choice(['http2', 'grpc-js']),
+    default: 'http2' as 'http2' | 'grpc-js',
+    help: 'gRPC server implementation: our own HTTP/2, or @grpc/grpc-js',
     ...OPERATION,
   }),
   logLevel: available({
