@@ -49,7 +49,8 @@ export const DEFAULT_LIMITS: Http2Limits = {
   headerListBytes: 64 * 1024,
   headerBlockBytes: 64 * 1024,
   continuations: 32,
-  frameBytes: 64 * 1024,
+  // What every peer knows without being told (RFC 9113 4.2); Envoy sends no larger ones.
+  frameBytes: 16 * 1024,
   // Envoy takes the value when SETTINGS arrive, and its first burst comes before (envoy 1, rule 15).
   streams: 100_000,
   unansweredResets: { burst: 20_000, perSecond: 2000 },
