@@ -199,9 +199,11 @@ export class Streams implements CallHost {
     this.sender.pump();
   }
 
-  /** A frame about a stream is wrong: the stream ends (RFC 9113 5.4.2). */
+  /** A frame about a stream is wrong: the stream ends (RFC 9113 5.4.2); one that has not begun cannot be reset (6.4). */
   fault(id: number, code: ErrorCode): void {
-    this.#fault(id, code);
+    if (id > this.#lastId) this.#host.violated(code, 'a wrong frame about a stream that is not open');
+    else if (this.#reset.has(id)) this.#host.spend('idle_frames');
+    else this.#fault(id, code);
   }
 
   /** The connection is gone. */
