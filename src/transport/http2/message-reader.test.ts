@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MessageReader } from './message-reader.ts';
+
+const MAX = 4 * 1024 * 1024;
+
+interface Got {
+  readonly bytes: Buffer;
+  readonly compressed: boolean;
+}
+
+function reading(maxBytes = MAX) {
+  const got: Got[] = [];
+  const failures: string[] = [];
+  const taker = {
+    wireMessage: (bytes: Buffer, compressed: boolean) => void got.push({ bytes, compressed }),
+    unreadable: (reason: string) => void failures.push(reason),
+  };
+  const reader = new MessageReader(taker, maxBytes);
+  return { got, failures, reader, read: (piece: Buffer) => reader.read(piece, 0, piece.length) };
+}
+
+function framed(message: Buffer, flag = 0): Buffer {
+  const head = Buffer.alloc(5);
+  head[0] = flag;
+  head.writeUInt32BE(message.length, 1);
+  return Buffer.concat([head, message]);
+}
+
+/** `bytes` in pieces that end at the given places. */
+function cutAt(bytes: Buffer, places: readonly number[]): Buffer[] {
+  const ends = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
+  const bounds = [0, ...ends, bytes.length];
+  return bounds.slice(1).map((end, index) => bytes.subarray(bounds[index], end));
+}
+
+describe('messages in DATA (gRPC over HTTP/2, Length-Prefixed-Message)', () => {
+  it('come out whole, however the bytes are cut', () => {
+    const message = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes));
+    fc.assert(
+      fc.property(
+        fc.array(message, { maxLength: 6 }),
+        fc.array(fc.nat(2000), { maxLength: 12 }),
+        (messages, places) => {
+          const { got, failures, reader, read } = reading();
+
+          for (const piece of cutAt(Buffer.concat(messages.map((each) => framed(each))), places)) read(piece);
+
+          expect(got.map(({ bytes }) => bytes)).toEqual(messages);
+          expect({ failures, whole: reader.whole }).toEqual({ failures: [], whole: true });
+        },
+      ),
+    );
+  });
+
+  it('a message in one piece is not copied', () => {
+    const { got, read } = reading();
+    const piece = framed(Buffer.from('in place'));
+
+    read(piece);
+    piece.write('IN', 5);
+
+    expect(String(got[0]?.bytes)).toBe('IN place');
+  });
+
+  it('a message of 3 MB in pieces of 16 KB is copied into memory of its own size', () => {
+    const { got, read } = reading();
+    const large = Buffer.alloc(3 * 1024 * 1024, 'x');
+    const bytes = framed(large);
+
+    for (let at = 0; at < bytes.length; at += 16_384) read(bytes.subarray(at, at + 16_384));
+
+    expect(got[0]?.bytes.equals(large)).toBe(true);
+    expect(got[0]?.bytes.buffer.byteLength).toBe(large.length);
+  });
+
+  it('a length alone takes no memory', () => {
+    const { reader, read } = reading(1024 ** 3);
+    const before = process.memoryUsage().arrayBuffers;
+    const head = Buffer.alloc(6);
+    head.writeUInt32BE(1024 ** 3, 1);
+
+    read(head);
+
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 * 1024 * 1024);
+    expect(reader.whole).toBe(false);
+  });
+
+  it.each([
+    { what: 'a flag that is neither 0 nor 1', bytes: Buffer.from([2, 0, 0, 0, 0]), reason: 'broken' },
+    { what: 'a message over the limit', bytes: framed(Buffer.alloc(11)), reason: 'too_large' },
+    { what: 'the largest length there is', bytes: Buffer.from([0, 255, 255, 255, 255]), reason: 'too_large' },
+  ])('$what ends the reading, once', ({ bytes, reason }) => {
+    const { got, failures, read } = reading(10);
+
+    read(Buffer.concat([bytes, bytes, framed(Buffer.from('x'))]));
+    read(framed(Buffer.from('x')));
+
+    expect({ got, failures }).toEqual({ got: [], failures: [reason] });
+  });
+
+  it('a message of the limit passes, and says whether it is compressed', () => {
+    const { got, read } = reading(10);
+
+    read(Buffer.concat([framed(Buffer.alloc(10), 1), framed(Buffer.alloc(0))]));
+
+    expect(got).toEqual([
+      { bytes: Buffer.alloc(10), compressed: true },
+      { bytes: Buffer.alloc(0), compressed: false },
+    ]);
+  });
+});
