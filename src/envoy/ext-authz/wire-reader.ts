@@ -3,6 +3,7 @@ const VARINT = 0;
 const FIXED_64 = 1;
 const LENGTH_DELIMITED = 2;
 const FIXED_32 = 5;
+const MAX_TAG = 0xffff_ffff;
 
 /**
  * Walks the fields of one protobuf message where they lie, and copies nothing. A message inside is walked by a reader of its
@@ -31,8 +32,8 @@ export class WireReader {
     if (this.#at >= this.#end) return false;
     const tag = this.#varint();
     this.field = 0;
-    // Field numbers begin at 1.
-    if (tag < 8) return this.#stop();
+    // Field numbers begin at 1 and have 29 bits.
+    if (tag < 8 || tag > MAX_TAG) return this.#stop();
     switch (tag % 8) {
       case VARINT:
         this.#varint();
