@@ -125,7 +125,7 @@ describe('a CheckRequest is read as the generated code reads it', () => {
 describe('a field number of more than 29 bits', () => {
   it.each(['80808080 10', 'f4b4f4fc c9f98281 0a', 'ffffffff ffffffff 7f'])('%s: is no message', (hex) => {
     const tag = Buffer.from(hex.replaceAll(' ', ''), 'hex');
-    expect(CheckRequest.read(Buffer.concat([tag, Buffer.alloc(10)]))).toBeNull();
+    expect(CheckRequest.read(Buffer.concat([tag, Buffer.alloc(1)]))).toBeNull();
   });
 });
 
