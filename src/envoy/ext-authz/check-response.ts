@@ -10,7 +10,8 @@ import {
 import type { HeaderChange, HeaderChanges } from '../pick/header-changes.ts';
 import type { PickMetadata } from '../pick/pick-metadata.ts';
 import type { ImmediateAnswer } from '../pick/refusal.ts';
-import { WireWriter } from './wire-writer.ts';
+import { writeStructText } from '../wire/struct.ts';
+import { WireWriter } from '../wire/wire-writer.ts';
 
 /** The answers to a check as bytes. Each function writes its message from the last field to the first, see the writer. */
 
@@ -60,7 +61,7 @@ export function encodeOk(
 /** The client gets an answer of the service. Its details cannot be set, and stand in the metadata instead. */
 export function encodeDenied(answer: ImmediateAnswer): Buffer {
   const end = writer.length;
-  writeText(ERROR_CODE_KEY, answer.details);
+  writeStructText(writer, ERROR_CODE_KEY, answer.details);
   writer.wrap(DYNAMIC_METADATA, end);
   const mark = writer.length;
   writer.text(3, answer.body);
@@ -109,22 +110,13 @@ function writeHeader(field: number, { name, value }: HeaderChange, appendAction:
 /** All in one struct, since the filter gives its metadata one namespace. */
 function writePick({ destination, strict, pickId, rank, decision }: PickMetadata): void {
   const mark = writer.length;
-  if (decision !== null) writeText(DECISION_KEY, decision);
+  if (decision !== null) writeStructText(writer, DECISION_KEY, decision);
   if (rank !== null) {
-    writeText(RANK_SUFFIX_KEY, `@${rank}`);
-    writeText(RANK_KEY, String(rank));
+    writeStructText(writer, RANK_SUFFIX_KEY, `@${rank}`);
+    writeStructText(writer, RANK_KEY, String(rank));
   }
-  writeText(PICK_ID_KEY, pickId);
-  if (strict) writeText(STRICT_KEY, '1');
-  writeText(DESTINATION_KEY, destination);
+  writeStructText(writer, PICK_ID_KEY, pickId);
+  if (strict) writeStructText(writer, STRICT_KEY, '1');
+  writeStructText(writer, DESTINATION_KEY, destination);
   writer.wrap(DYNAMIC_METADATA, mark);
-}
-
-/** One text of a `google.protobuf.Struct`. */
-function writeText(key: string, value: string): void {
-  const mark = writer.length;
-  writer.text(3, value);
-  writer.wrap(2, mark);
-  writer.text(1, key);
-  writer.wrap(1, mark);
 }

@@ -1,5 +1,5 @@
 import type { RequestHead } from '../../request/request-head.ts';
-import type { Fields } from './fields.ts';
+import type { Fields } from '../wire/fields.ts';
 
 /**
  * The head of a request whose header message Envoy does not send: what the filter's `request_attributes` name, single

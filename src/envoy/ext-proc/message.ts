@@ -1,7 +1,7 @@
 import type { HeadView } from '../pick/head-view.ts';
 import type { HeaderChanges } from '../pick/header-changes.ts';
 import type { PickMetadata } from '../pick/pick-metadata.ts';
-import type { Fields } from './fields.ts';
+import type { Fields } from '../wire/fields.ts';
 
 /** Kinds of messages, in both directions: an answer has the kind of its message. */
 export const PHASES = [

@@ -9,7 +9,6 @@ import type { PickMetadata } from '../pick/pick-metadata.ts';
 import { immediateOf } from '../pick/refusal.ts';
 import { AttributeHead } from './attribute-head.ts';
 import { canGiveBody } from './body-reach.ts';
-import { CONTINUE, encodeAnswer, encodeImmediate, encodeMoreTime } from './codec.ts';
 import { askingForEcho } from './conformance-headers.ts';
 import { Echo } from './echo.ts';
 import { HeldBody } from './held-body.ts';
@@ -17,6 +16,7 @@ import type { Incoming, Phase, Protocol } from './message.ts';
 import type { Outlet } from './outlet.ts';
 import { choosing, mayEndWithTrailers, type RouteChoice } from './send-once.ts';
 import type { ExtProcSettings } from './settings.ts';
+import { CONTINUE, writeAnswer, writeImmediate, writeMoreTime } from './write-answer.ts';
 
 /**
  * - `fresh`: nothing of the request has come.
@@ -154,14 +154,14 @@ export class RequestSide implements AnswerTaker {
   /** No message times out in full duplex, where Envoy would not expect the word either (envoy 10.5). */
   deferred(timeoutMs: number): void {
     if (this.#stream.protocol.requestBodyMode === 'full_duplex') return;
-    this.#stream.send('more_time', encodeMoreTime(timeoutMs + MORE_TIME_MARGIN_SECS * 1000));
+    this.#stream.send('more_time', writeMoreTime(timeoutMs + MORE_TIME_MARGIN_SECS * 1000));
   }
 
   answered(answer: FinalAnswer): void {
     this.#stage = 'settled';
     if (answer.kind === 'refusal') {
       this.#held.take();
-      this.#stream.send('immediate_response', encodeImmediate(immediateOf(answer, this.#settings.observer)));
+      this.#stream.send('immediate_response', writeImmediate(immediateOf(answer, this.#settings.observer)));
       this.#stream.finished();
       return;
     }
@@ -330,7 +330,7 @@ export class RequestSide implements AnswerTaker {
     const plain = changes === null && metadata === null && !askForBody && body === null;
     const bytes = plain
       ? CONTINUE[phase]
-      : encodeAnswer({ phase, changes, metadata, clearRouteCache, askForBody, body });
+      : writeAnswer({ phase, changes, metadata, clearRouteCache, askForBody, body });
     this.#stream.send(phase, bytes);
   }
 

@@ -2,13 +2,13 @@ import type { PickAnswer } from '../../picker/answer.ts';
 import { DECISION_HEADER, ERROR_CODE_HEADER, STAMP_HEADER } from '../names.ts';
 import type { HeaderChange } from '../pick/header-changes.ts';
 import { isSafeHeaderValue } from '../pick/header-safety.ts';
-import { CONTINUE, encodeAnswer } from './codec.ts';
 import { SERVED_HEADER } from './conformance-headers.ts';
 import { Echo } from './echo.ts';
 import type { Incoming, Protocol } from './message.ts';
 import type { Outlet } from './outlet.ts';
 import { attempts, chosenHost, codeDetails, servedAddress, triedAddress } from './served-address.ts';
 import type { ExtProcSettings } from './settings.ts';
+import { CONTINUE, writeAnswer } from './write-answer.ts';
 
 const NOTHING: readonly string[] = [];
 /** The code is the service's word; a worker may not use it (envoy 7). */
@@ -45,7 +45,7 @@ export class ResponseSide {
     const phase = 'response_headers';
     this.#outlet.send(
       phase,
-      encodeAnswer({ phase, changes, metadata: null, clearRouteCache: false, askForBody: false, body: null }),
+      writeAnswer({ phase, changes, metadata: null, clearRouteCache: false, askForBody: false, body: null }),
     );
   }
 

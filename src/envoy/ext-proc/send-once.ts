@@ -5,7 +5,7 @@
 import { SEND_ONCE_HEADER } from '../names.ts';
 import type { HeadView } from '../pick/head-view.ts';
 import { type HeaderChange, type HeaderChanges, withHeader } from '../pick/header-changes.ts';
-import type { Fields } from './fields.ts';
+import type { Fields } from '../wire/fields.ts';
 
 export type RouteChoice = 'once' | 'again';
 

@@ -1,6 +1,6 @@
 import { VIA_UPSTREAM } from '../../picker/request-end.ts';
 import { DESTINATION_NAMESPACE, PICKER_NAMESPACE, PROTOCOL_SERVED_KEY, SERVED_KEY } from '../names.ts';
-import type { Fields } from './fields.ts';
+import type { Fields } from '../wire/fields.ts';
 import type { Incoming } from './message.ts';
 
 /**

@@ -4,9 +4,9 @@ import { type Call, type CallHandler, GrpcStatus } from '../../transport/transpo
 import { ENVOY_MARK } from '../names.ts';
 import { periodicLogMs } from '../pick/envoy-mark.ts';
 import { subsetIn } from '../pick/subset-in-metadata.ts';
-import { decode } from './codec.ts';
 import type { Incoming, Protocol } from './message.ts';
 import type { OutgoingKind } from './outlet.ts';
+import { readMessage } from './read-message.ts';
 import { RequestSide, type RequestStream } from './request-side.ts';
 import { ResponseSide } from './response-side.ts';
 import type { ExtProcSettings } from './settings.ts';
@@ -63,7 +63,7 @@ export class Session implements CallHandler, RequestStream {
 
   message(bytes: Buffer): void {
     if (this.#over) return;
-    const message = decode(bytes);
+    const message = readMessage(bytes);
     if (message === null) {
       this.#unreadable();
       return;

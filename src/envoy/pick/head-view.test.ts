@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { HeadView } from './head-view.ts';
+import { headOf } from './head.suite.ts';
+import type { HeadView } from './head-view.ts';
 
 const text = (head: HeadView, name: string) => {
   const bytes = head.first(name);
@@ -7,16 +8,13 @@ const text = (head: HeadView, name: string) => {
 };
 
 describe('HeadView', () => {
-  const head = new HeadView(
-    [
-      { key: ':path', rawValue: Buffer.from('/p') },
-      { key: ':authority', rawValue: Buffer.from('fleet.test') },
-      { key: 'x-a', rawValue: Buffer.from('1') },
-      { key: 'x-a', rawValue: Buffer.from('2') },
-      { key: 'x-old', value: 'of an old Envoy' },
-    ],
-    false,
-  );
+  const head = headOf([
+    { key: ':path', rawValue: Buffer.from('/p') },
+    { key: ':authority', rawValue: Buffer.from('fleet.test') },
+    { key: 'x-a', rawValue: Buffer.from('1') },
+    { key: 'x-a', rawValue: Buffer.from('2') },
+    { key: 'x-old', value: 'of an old Envoy' },
+  ]);
 
   it.each([
     ['x-a', '1'],
@@ -28,8 +26,8 @@ describe('HeadView', () => {
   });
 
   it.each(['POST', 'GET', 'POSTS', 'CONNECT', ''])('reads the method %s', (method) => {
-    expect(new HeadView([{ key: ':method', rawValue: Buffer.from(method) }], false).method).toBe(method);
-    expect(new HeadView([{ key: ':method', value: method }], false).method).toBe(method);
+    expect(headOf([{ key: ':method', rawValue: Buffer.from(method) }]).method).toBe(method);
+    expect(headOf([{ key: ':method', value: method }]).method).toBe(method);
   });
 
   it('has no method where there is none', () => {
@@ -37,6 +35,6 @@ describe('HeadView', () => {
   });
 
   it('has no host where there is no authority', () => {
-    expect(new HeadView([], false).first('host')).toBeUndefined();
+    expect(headOf([]).first('host')).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { PickAnswer } from '../../picker/answer.ts';
-import { HeadView } from './head-view.ts';
+import { headOf } from './head.suite.ts';
 import { changesOfPick, controlHeaders, removals } from './header-changes.ts';
 
 const PICK: PickAnswer = {
@@ -17,7 +17,7 @@ const PICK: PickAnswer = {
   prefillMirror: null,
 };
 const OBSERVER = { bodyPath() {}, passed() {}, pickFailed() {}, headerLeftOut() {} };
-const head = new HeadView([{ key: 'x-prefiller-host-port', rawValue: Buffer.from('169.254.169.254:80') }], false);
+const head = headOf([{ key: 'x-prefiller-host-port', rawValue: Buffer.from('169.254.169.254:80') }]);
 
 it('field-lessons R41: no client names the prefill worker', () => {
   const base = removals(head, controlHeaders(''));

@@ -1,3 +1,4 @@
+import type { Envoy } from '../../../../test/support/envoy-check.ts';
 import { HEADERS, type Row, TWO } from '../trap-rows.suite.ts';
 
 export const PICKER_CLUSTER_ROWS: readonly Row[] = [
@@ -50,19 +51,8 @@ export const PICKER_CLUSTER_ROWS: readonly Row[] = [
     },
   ],
   ['T35', 'of 0', ({ picker }) => (picker.common_lb_config = { healthy_panic_threshold: { value: 0 } })],
-  [
-    'T81',
-    'a name as istiod makes it',
-    ({ picker, filter, logger }) => {
-      const name = 'outbound|9002||smg-envoy.llm.svc.cluster.local';
-      for (const service of [filter.grpc_service, logger.typed_config.common_config.grpc_service]) {
-        service.envoy_grpc = { cluster_name: name };
-      }
-      picker.name = name;
-      picker.load_assignment.cluster_name = name;
-    },
-    HEADERS,
-  ],
+  ['T81', 'a name as istiod makes it, for grpc-js', namedByIstio, HEADERS, ['--transport', 'grpc-js']],
+  ['T81:n', 'a name as istiod makes it', namedByIstio, HEADERS],
   [
     'T67',
     'for picks',
@@ -73,3 +63,12 @@ export const PICKER_CLUSTER_ROWS: readonly Row[] = [
     },
   ],
 ];
+
+function namedByIstio({ picker, filter, logger }: Envoy): void {
+  const name = 'outbound|9002||smg-envoy.llm.svc.cluster.local';
+  for (const service of [filter.grpc_service, logger.typed_config.common_config.grpc_service]) {
+    service.envoy_grpc = { cluster_name: name };
+  }
+  picker.name = name;
+  picker.load_assignment.cluster_name = name;
+}

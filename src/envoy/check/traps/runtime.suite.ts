@@ -1,9 +1,19 @@
 import type { Row } from '../trap-rows.suite.ts';
 
+/** Node's HTTP/2 server. */
+const STOCK = ['--transport', 'grpc-js'];
+
 export const RUNTIME_ROWS: readonly Row[] = [
-  ['T1', 'no runtime layer', ({ config }) => delete config.layered_runtime],
-  ['T1', 'the guard is off', ({ config }) => (config.layered_runtime.layers[0].static_layer = {})],
-  ['T1', 'only an admin layer', ({ config }) => (config.layered_runtime.layers = [{ name: 'admin', admin_layer: {} }])],
+  ['T1:n', 'no runtime layer', ({ config }) => delete config.layered_runtime],
+  ['T1', 'no runtime layer, for grpc-js', ({ config }) => delete config.layered_runtime, [], STOCK],
+  ['T1', 'the guard is off', ({ config }) => (config.layered_runtime.layers[0].static_layer = {}), [], STOCK],
+  [
+    'T1',
+    'only an admin layer',
+    ({ config }) => (config.layered_runtime.layers = [{ name: 'admin', admin_layer: {} }]),
+    [],
+    STOCK,
+  ],
   [
     '',
     'the guard is nested',

@@ -1,6 +1,10 @@
 const LENGTH_DELIMITED = 2;
 const START_BYTES = 2048;
 const MAX_VARINT_BYTES = 5;
+/** A text up to here is written faster character by character. */
+const MAX_LOOP = 64;
+/** Memory above this is let go with its message. */
+const KEPT_BYTES = 64 * 1024;
 
 /**
  * Writes one protobuf message from its end to its beginning, so that the length of a message inside is known when it is to be
@@ -18,11 +22,21 @@ export class WireWriter {
   }
 
   text(field: number, value: string): void {
-    const length = Buffer.byteLength(value);
-    this.#reserve(length);
-    this.#at -= length;
-    this.#bytes.write(value, this.#at, length, 'utf8');
-    this.#head(field, LENGTH_DELIMITED, length);
+    const mark = this.length;
+    if (!this.#ascii(value)) {
+      const length = Buffer.byteLength(value);
+      this.#reserve(length);
+      this.#at -= length;
+      this.#bytes.write(value, this.#at, length, 'utf8');
+    }
+    this.wrap(field, mark);
+  }
+
+  bytes(field: number, value: Uint8Array): void {
+    this.#reserve(value.length);
+    this.#at -= value.length;
+    this.#bytes.set(value, this.#at);
+    this.#head(field, LENGTH_DELIMITED, value.length);
   }
 
   varint(field: number, value: number): void {
@@ -37,9 +51,31 @@ export class WireWriter {
 
   /** The message; the writer is empty afterwards. */
   take(): Buffer {
-    const message = Buffer.from(this.#bytes.subarray(this.#at));
+    if (this.#bytes.length > KEPT_BYTES) {
+      const large = this.#bytes.subarray(this.#at);
+      this.#bytes = Buffer.allocUnsafeSlow(START_BYTES);
+      this.#at = START_BYTES;
+      return large;
+    }
+    const message = Buffer.allocUnsafe(this.length);
+    this.#bytes.copy(message, 0, this.#at);
     this.#at = this.#bytes.length;
     return message;
+  }
+
+  /** Writes a short text of ASCII, as most are; false: it is another one, and nothing was written. */
+  #ascii(value: string): boolean {
+    const { length } = value;
+    if (length > MAX_LOOP) return false;
+    this.#reserve(length);
+    const from = this.#at - length;
+    for (let i = 0; i < length; i++) {
+      const code = value.charCodeAt(i);
+      if (code > 0x7f) return false;
+      this.#bytes[from + i] = code;
+    }
+    this.#at = from;
+    return true;
   }
 
   #head(field: number, wire: number, length: number): void {
