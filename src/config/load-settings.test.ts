@@ -117,7 +117,7 @@ describe('interface 3, policies 7, decisions 12, 16, 17, 31, 43 defaults', () =>
     ['prometheusHost', '127.0.0.1'],
     ['prometheusPort', null],
     ['config', null],
-    ['transport', 'grpc-js'],
+    ['transport', 'http2'],
     ['logLevel', 'info'],
     ['logJson', false],
     ['shutdownGracePeriodSecs', 180],
