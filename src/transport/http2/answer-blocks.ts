@@ -1,9 +1,9 @@
-import { literalField } from './hpack/literals.ts';
+import { indexedStatus200, literalField } from './hpack/literals.ts';
 import { percentEncode } from './percent-encode.ts';
 
 /**
- * Header blocks of our answers, as HPACK literals: they touch no table, so that nothing is kept for a connection and the same
- * bytes serve all.
+ * Header blocks of our answers, as HPACK literals and entries of the static table: they touch no table of the connection, so that
+ * nothing is kept for it and the same bytes serve all.
  */
 
 const UNIMPLEMENTED = 12;
@@ -11,10 +11,9 @@ const UNIMPLEMENTED = 12;
 const MAX_DETAILS = 2048;
 const NONE = Buffer.alloc(0);
 
-const OK = literalField(':status', '200');
 const CONTENT_TYPE = literalField('content-type', 'application/grpc');
 /** What a call begins with. */
-export const ANSWER_HEADERS = Buffer.concat([OK, CONTENT_TYPE]);
+export const ANSWER_HEADERS = Buffer.concat([indexedStatus200, CONTENT_TYPE]);
 /** What a call ends with that went well. */
 export const OK_TRAILERS = statusFields(0, '');
 

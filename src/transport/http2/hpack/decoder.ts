@@ -1,5 +1,5 @@
+import { BlockReader } from './block-reader.ts';
 import { DynamicTable } from './dynamic-table.ts';
-import { huffmanText } from './huffman.ts';
 import { STATIC_TABLE } from './static-table.ts';
 
 /** Takes the fields of one header block, in their order. */
@@ -8,11 +8,8 @@ export interface FieldSink {
   field(name: string, value: string): void;
 }
 
-/** SETTINGS_HEADER_TABLE_SIZE where none is announced (RFC 9113 6.5.2). */
-const DEFAULT_TABLE_BYTES = 4096;
-/** Bytes of an integer after its prefix: enough for 2^31. */
-const MAX_INTEGER_BYTES = 5;
-const MAX_INTEGER = 0x7fff_ffff;
+/** What SETTINGS_HEADER_TABLE_SIZE is, and a table holds, before anybody says otherwise (RFC 9113 6.5.2). */
+const INITIAL_TABLE_BYTES = 4096;
 const FIRST_DYNAMIC = STATIC_TABLE.length + 1;
 
 /**
@@ -20,17 +17,18 @@ const FIRST_DYNAMIC = STATIC_TABLE.length + 1;
  * ones.
  */
 export class HpackDecoder {
+  readonly #reader = new BlockReader();
   readonly #table: DynamicTable;
   readonly #maxTableBytes: number;
-  #bytes: Buffer = Buffer.alloc(0);
-  #at = 0;
-  #end = 0;
-  #broken = false;
 
-  /** @param maxTableBytes SETTINGS_HEADER_TABLE_SIZE that was announced */
-  constructor(maxTableBytes: number = DEFAULT_TABLE_BYTES) {
+  /**
+   * @param maxTableBytes SETTINGS_HEADER_TABLE_SIZE that was announced. A peer that may have more than it had at first says how
+   * much it takes (RFC 7541 4.2).
+   */
+  constructor(maxTableBytes: number = INITIAL_TABLE_BYTES) {
     this.#maxTableBytes = maxTableBytes;
     this.#table = new DynamicTable(maxTableBytes);
+    this.#table.resize(Math.min(maxTableBytes, INITIAL_TABLE_BYTES));
   }
 
   /**
@@ -38,56 +36,54 @@ export class HpackDecoder {
    * connection; what was found before may have been told.
    */
   decode(bytes: Buffer, from: number, to: number, sink: FieldSink): boolean {
-    this.#bytes = bytes;
-    this.#at = from;
-    this.#end = to;
-    this.#broken = false;
-    let fieldSeen = false;
-    while (this.#at < this.#end && !this.#broken) {
-      const first = this.#bytes[this.#at] ?? 0;
-      if ((first & 0xe0) === 0x20) {
-        // RFC 7541 4.2: a change of the size comes before the first field.
-        if (fieldSeen) return false;
-        this.#resize();
-        continue;
-      }
-      fieldSeen = true;
+    const reader = this.#reader;
+    reader.begin(bytes, from, to);
+    this.#resizes();
+    while (!reader.done) {
+      const first = reader.peek();
       if (first >= 0x80) this.#indexed(sink);
       else if (first >= 0x40) this.#literal(6, true, sink);
-      else this.#literal(4, false, sink);
+      else if (first < 0x20) this.#literal(4, false, sink);
+      // A size behind a field (RFC 7541 4.2).
+      else reader.fail();
     }
-    return !this.#broken;
+    return reader.finish();
   }
 
-  /** RFC 7541 6.3. */
-  #resize(): void {
-    const size = this.#integer(5);
-    if (size > this.#maxTableBytes) this.#broken = true;
-    if (!this.#broken) this.#table.resize(size);
+  /**
+   * RFC 7541 4.2 and 6.3. An encoder has no use for more than two, but a decoder is told to refuse only a size above the one that
+   * was announced; they cost no more than other bytes.
+   */
+  #resizes(): void {
+    const reader = this.#reader;
+    while (!reader.done && (reader.peek() & 0xe0) === 0x20) {
+      const size = reader.integer(5);
+      if (size > this.#maxTableBytes) reader.fail();
+      else this.#table.resize(size);
+    }
   }
 
   /** RFC 7541 6.1. */
   #indexed(sink: FieldSink): void {
-    const index = this.#integer(7);
+    const index = this.#reader.integer(7);
     const place = index - FIRST_DYNAMIC;
-    if (this.#broken || index === 0 || place >= this.#table.count) {
-      this.#broken = true;
-      return;
-    }
     if (place >= 0) {
-      sink.field(this.#table.name(place), this.#table.value(place));
+      if (place < this.#table.count) sink.field(this.#table.name(place), this.#table.value(place));
+      else this.#reader.fail();
       return;
     }
-    const entry = STATIC_TABLE[index - 1];
-    if (entry !== undefined) sink.field(entry[0], entry[1]);
+    const entry = index > 0 ? STATIC_TABLE[index - 1] : undefined;
+    if (entry === undefined) this.#reader.fail();
+    else sink.field(entry[0], entry[1]);
   }
 
   /** RFC 7541 6.2: with indexing, without, and never indexed, which is the same to a server that passes nothing on. */
   #literal(prefixBits: number, keep: boolean, sink: FieldSink): void {
-    const index = this.#integer(prefixBits);
-    const name = index === 0 ? this.#string() : this.#nameAt(index);
-    const value = this.#string();
-    if (this.#broken) return;
+    const reader = this.#reader;
+    const index = reader.integer(prefixBits);
+    const name = index === 0 ? reader.string() : this.#nameAt(index);
+    const value = reader.string();
+    if (reader.broken) return;
     if (keep) this.#table.add(name, value);
     sink.field(name, value);
   }
@@ -96,49 +92,7 @@ export class HpackDecoder {
     const place = index - FIRST_DYNAMIC;
     if (place < 0) return STATIC_TABLE[index - 1]?.[0] ?? '';
     if (place < this.#table.count) return this.#table.name(place);
-    this.#broken = true;
+    this.#reader.fail();
     return '';
-  }
-
-  /** RFC 7541 5.2. */
-  #string(): string {
-    if (this.#broken || this.#at >= this.#end) {
-      this.#broken = true;
-      return '';
-    }
-    const huffman = (this.#bytes[this.#at] ?? 0) >= 0x80;
-    const length = this.#integer(7);
-    const from = this.#at;
-    const to = from + length;
-    if (this.#broken || to > this.#end) {
-      this.#broken = true;
-      return '';
-    }
-    this.#at = to;
-    if (!huffman) return this.#bytes.toString('latin1', from, to);
-    const text = huffmanText(this.#bytes, from, to);
-    if (text === null) this.#broken = true;
-    return text ?? '';
-  }
-
-  /** RFC 7541 5.1. */
-  #integer(prefixBits: number): number {
-    const most = (1 << prefixBits) - 1;
-    let value = (this.#bytes[this.#at] ?? 0) & most;
-    this.#at += 1;
-    if (value < most) return value;
-    let unit = 1;
-    for (let count = 0; count < MAX_INTEGER_BYTES && this.#at < this.#end; count++) {
-      const byte = this.#bytes[this.#at] ?? 0;
-      this.#at += 1;
-      value += (byte & 0x7f) * unit;
-      if (byte < 0x80) {
-        if (value > MAX_INTEGER) break;
-        return value;
-      }
-      unit *= 128;
-    }
-    this.#broken = true;
-    return 0;
   }
 }

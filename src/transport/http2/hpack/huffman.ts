@@ -27,6 +27,8 @@ const CODE_LENGTHS = [
 const EOS = 256;
 const EOS_LENGTH = 30;
 const NO_SYMBOL = 0x1ff;
+/** Inner nodes of a tree with a leaf for each byte and EOS. */
+const STATES = 256;
 /** A step that leads out of the code. */
 const BROKEN = -1;
 
@@ -34,9 +36,9 @@ const BROKEN = -1;
  * Steps by state and the next four bits: the next state, and the symbol that ends within these bits; the shortest code has five,
  * so that there is at most one.
  */
-const STEPS = new Int32Array(256 * 16);
+const STEPS = new Int32Array(STATES * 16);
 /** States in which a string may end: fewer than eight bits, all of them ones (RFC 7541 5.2). */
-const MAY_END = new Uint8Array(256);
+const MAY_END = new Uint8Array(STATES);
 build();
 
 let scratch = Buffer.allocUnsafeSlow(1024);
@@ -63,46 +65,50 @@ export function huffmanText(bytes: Uint8Array, from: number, to: number): string
 
 /** Makes the steps out of the tree of the code; its inner nodes are the states. */
 function build(): void {
-  /** Children of each inner node: another node, `-2 - symbol` for a leaf, 0 for none yet. */
-  const children: [number, number][] = [[0, 0]];
-  let code = 0;
-  let length = 0;
-  const lengths = [...CODE_LENGTHS, EOS_LENGTH];
-  const symbols = lengths.map((_, symbol) => symbol);
-  symbols.sort((a, b) => (lengths[a] ?? 0) - (lengths[b] ?? 0) || a - b);
-  for (const symbol of symbols) {
-    const own = lengths[symbol] ?? 0;
-    code *= 2 ** (own - length);
-    length = own;
-    let node = 0;
-    for (let bit = own - 1; bit >= 0; bit--) {
-      const pair = children[node];
-      if (pair === undefined) return;
-      const side = ((code >>> bit) & 1) === 1 ? 1 : 0;
-      if (bit === 0) pair[side] = -2 - symbol;
-      else if (pair[side] === 0) pair[side] = children.push([0, 0]) - 1;
-      node = pair[side];
-    }
-    code += 1;
-  }
-
-  for (let state = 0; state < children.length; state++) {
+  const children = tree();
+  for (let state = 0; state < STATES; state++) {
     for (let bits = 0; bits < 16; bits++) STEPS[state * 16 + bits] = stepOf(children, state, bits);
   }
   for (let ones = 0, state = 0; ones < 8; ones++) {
     MAY_END[state] = 1;
-    state = children[state]?.[1] ?? 0;
+    state = children[state * 2 + 1] ?? 0;
   }
 }
 
-function stepOf(children: readonly (readonly [number, number])[], from: number, bits: number): number {
+/**
+ * Both children of each inner node, the root first: another inner node, or `-1 - symbol`. On each level the symbols with codes of
+ * that length stand before the nodes that go on.
+ */
+function tree(): Int16Array {
+  const symbols: number[][] = Array.from({ length: EOS_LENGTH + 1 }, () => []);
+  for (let byte = 0; byte < CODE_LENGTHS.length; byte++) symbols[CODE_LENGTHS[byte] ?? 0]?.push(byte);
+  symbols[EOS_LENGTH]?.push(EOS);
+
+  const children = new Int16Array(STATES * 2);
+  let first = 0;
+  let nodes = 1;
+  for (let length = 1; length <= EOS_LENGTH; length++) {
+    const leaves = symbols[length] ?? [];
+    const places = nodes * 2;
+    let leaf = 0;
+    for (let place = first * 2; place < places; place++, leaf++) {
+      const symbol = leaves[leaf];
+      children[place] = symbol === undefined ? nodes++ : -1 - symbol;
+    }
+    first = places / 2;
+  }
+  return children;
+}
+
+function stepOf(children: Int16Array, from: number, bits: number): number {
   let node = from;
   let symbol = NO_SYMBOL;
-  for (let shift = 3; shift >= 0; shift--) {
-    const next = children[node]?.[(bits >> shift) & 1] ?? 0;
-    if (next === -2 - EOS) return BROKEN;
-    if (next < 0) symbol = -2 - next;
-    node = Math.max(0, next);
+  for (let bit = 8; bit > 0; bit >>= 1) {
+    node = children[node * 2 + ((bits & bit) === 0 ? 0 : 1)] ?? 0;
+    if (node >= 0) continue;
+    symbol = -1 - node;
+    if (symbol === EOS) return BROKEN;
+    node = 0;
   }
   return (node << 9) | symbol;
 }

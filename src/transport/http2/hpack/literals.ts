@@ -1,5 +1,8 @@
 import { STATIC_TABLE } from './static-table.ts';
 
+/** `:status: 200` as the entry of the static table that it is (RFC 7541 6.1). */
+export const indexedStatus200 = Buffer.from([0x88]);
+
 /** A field as a literal without indexing (RFC 7541 6.2.2): it changes no table, so that the bytes are good for all connections. */
 export function literalField(name: string, value: string): Buffer {
   const index = STATIC_TABLE.findIndex((entry) => entry[0] === name) + 1;
