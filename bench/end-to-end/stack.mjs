@@ -38,14 +38,14 @@ export async function startStack(variant, envoyBinary, workerUrls) {
   }
 }
 
-function configuration(flags) {
+export function configuration(flags) {
   const program = join(root, 'bin', 'smg-envoy.js');
   const done = spawnSync(process.execPath, [program, 'envoy-config', ...flags], { encoding: 'utf8' });
   if (done.status !== 0) throw new Error(`envoy-config: ${done.stderr}`);
   return done.stdout;
 }
 
-async function startEnvoy(binary, yaml, port) {
+export async function startEnvoy(binary, yaml, port) {
   const folder = mkdtempSync(join(tmpdir(), 'smg-envoy-bench-'));
   const file = join(folder, 'envoy.yaml');
   writeFileSync(file, yaml);
