@@ -78,7 +78,7 @@ function anchorsOf(file: string): string[] {
 }
 
 describe('names', () => {
-  /** Flags of npm, vitest, node and docker in command lines. */
+  /** Flags of npm, vitest, node, docker and the fuzzer in command lines. */
   const FOREIGN = new Set([
     '--project',
     '--no-save',
@@ -88,6 +88,13 @@ describe('names', () => {
     '--json',
     '--check',
     '--set',
+    '--inputs',
+    '--keep',
+    '--missed',
+    '--plain',
+    '--record',
+    '--replay',
+    '--seed',
   ]);
 
   it('every flag is one of a command, or of SMG and known by name', () => {

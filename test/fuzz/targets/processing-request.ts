@@ -5,7 +5,7 @@ import { alike, fail, same } from '../lib/expect.ts';
 import type { Random } from '../lib/random.ts';
 import type { Target } from '../lib/target.ts';
 import { fieldsOf } from '../oracles/wire.ts';
-import { ProtoGrammar, type Schema } from './proto-grammar.ts';
+import { type Field, ProtoGrammar, type Schema } from './proto-grammar.ts';
 
 const FILTER = 'envoy.filters.http.ext_proc';
 const NAMES = [':method', ':path', ':authority', 'host', 'x-smg-routing-key', 'cookie', '', 'x-a'];
@@ -29,24 +29,24 @@ const LEAF: Schema = [
   { number: 4, of: 'number', odds: 3 },
   { number: 1, of: 'number', odds: 2 },
 ];
-const VALUE: Schema = [
-  ...LEAF,
+const VALUE: Field[] = [...LEAF];
+VALUE.push(
   {
     number: 5,
-    odds: 2,
+    odds: 1,
     of: [
       {
         number: 1,
         most: 3,
         of: [
           { number: 1, of: ['a', 'b'] },
-          { number: 2, of: LEAF },
+          { number: 2, of: VALUE },
         ],
       },
     ],
   },
-  { number: 6, odds: 2, of: [{ number: 1, most: 3, of: LEAF }] },
-];
+  { number: 6, odds: 1, of: [{ number: 1, most: 3, of: VALUE }] },
+);
 const STRUCT: Schema = [
   {
     number: 1,
