@@ -24,6 +24,7 @@ export const PARTS = {
   paced: measured('./paced.mjs', 'measurePaced'),
   prompts: measured('./prompts.mjs', 'measurePrompts'),
   scan: casesOf('./scan.mjs', 'scanCases'),
+  hpack: casesOf('./hpack.mjs', 'hpackCases'),
   'prompt-text': casesOf('./prompt-text.mjs', 'promptTextCases'),
   snapshot: casesOf('./fleet.mjs', 'snapshotCases'),
   ledger: casesOf('./fleet.mjs', 'ledgerCases'),
