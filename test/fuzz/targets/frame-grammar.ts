@@ -72,6 +72,7 @@ interface OpenStream {
   readonly id: number;
   /** gRPC messages that are still to be sent. */
   left: Buffer;
+  readonly zipped: boolean;
 }
 
 export class FrameGrammar {
@@ -123,6 +124,12 @@ export class FrameGrammar {
         this.#request(random.pick(this.#good ? GOOD_PATHS : PATHS), random.once(8));
         return;
       case 2:
+        if (!this.#good && random.once(2)) {
+          // What a client answers when the server drains.
+          this.#header(FRAME.ping, 1, 0, 8);
+          this.#sink.text('draining');
+          return;
+        }
         this.#header(FRAME.ping, !this.#good && random.once(4) ? 1 : 0, 0, 8);
         this.#sink.uint(random.next(), 4).uint(random.next(), 4);
         return;
@@ -146,7 +153,8 @@ export class FrameGrammar {
         this.#sink.uint(0, 4).byte(16);
         return;
       default:
-        if (stream!.left.length === 0 || random.once(4)) stream!.left = Buffer.concat([stream!.left, this.#message()]);
+        if (stream!.left.length === 0 || random.once(4))
+          stream!.left = Buffer.concat([stream!.left, this.#message(stream!.zipped)]);
         this.#data(stream!);
     }
   }
@@ -192,11 +200,13 @@ export class FrameGrammar {
     this.#field(':path', odd && random.once(20) ? '/unknown' : path);
     if (this.#good || random.once(2)) this.#field(':authority', this.#good ? 'picker' : 'outbound|9002||picker');
     this.#field('content-type', odd ? random.pick(TYPES) : 'application/grpc');
-    if (odd) for (let i = random.size(2); i > 0; i--) this.#field(...random.pick(ODD_FIELDS));
+    const zipped = odd && random.once(12);
+    if (zipped) this.#field('grpc-encoding', random.pick(['gzip', 'deflate']));
+    else if (odd) for (let i = random.size(2); i > 0; i--) this.#field(...random.pick(ODD_FIELDS));
     if (odd && random.once(30)) block.byte(0x80 + random.below(128));
     this.#headers(id, block.done(), ends ? END_STREAM : 0);
     this.opened.add(id);
-    const stream = { id, left: Buffer.alloc(0) };
+    const stream = { id, left: Buffer.alloc(0), zipped };
     if (!ends) this.#open.push(stream);
     return stream;
   }
@@ -245,9 +255,10 @@ export class FrameGrammar {
     if (ends) this.#close(stream);
   }
 
-  #message(): Buffer {
+  /** @param zipped the request says that messages may be compressed */
+  #message(zipped: boolean): Buffer {
     const random = this.#random;
-    if (this.#faults > 0 && random.once(200)) return grpcMessage(random.pick(COMPRESSED), 1);
+    if (this.#faults > 0 && random.once(zipped ? 3 : 200)) return grpcMessage(random.pick(COMPRESSED), 1);
     const large = random.once(60);
     const body = Buffer.alloc(large ? 1000 + random.below(20_000) : random.size(80), random.below(256));
     return grpcMessage(body, this.#faults > 0 && random.once(15) ? random.below(4) : 0);

@@ -9,6 +9,8 @@ import { PATHS } from './frame-grammar.ts';
 export const MAX_MESSAGE = 64 * 1024;
 const LARGE = Buffer.alloc(70_000, 7);
 const NOW = 1000;
+/** Milliseconds after the last byte: before and after each of the time limits. */
+const LATER = [500, 11_000, 31_000, 50_000, 70_000];
 
 export class Player implements ConnectionObserver {
   readonly socket: FakeSocket;
@@ -31,9 +33,20 @@ export class Player implements ConnectionObserver {
     );
   }
 
-  /** The end of the socket. All calls have to be over then. */
-  async finish(): Promise<void> {
+  /** Begins to drain, between two turns as a service does. */
+  async drain(): Promise<void> {
     await turn();
+    this.connection.drain();
+    await turn();
+  }
+
+  /** The end of the socket. All calls have to be over then. @param waits so long that every patience ends */
+  async finish(waits: boolean): Promise<void> {
+    await turn();
+    if (waits) {
+      for (const later of LATER) this.connection.tick(NOW + later);
+      await turn();
+    }
     if (this.socket.clogged) {
       while (this.socket.drain()) {
         this.connection.writable();

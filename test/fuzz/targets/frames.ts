@@ -16,6 +16,10 @@ const NO_SETTINGS = 2;
 const TIGHT = 4;
 const CLOGGED = 8;
 const WITH_TURNS = 16;
+/** The server drains when half of the bytes have come. */
+const DRAINS = 32;
+/** Time passes at the end, as for a client that says no more. */
+const WAITS = 64;
 /** With more to send in one turn, what waits depends on when the turns end. */
 const MOST_SENT = 200_000;
 const NOW = 1000;
@@ -41,7 +45,7 @@ const TIGHT_LIMITS: Http2Limits = {
 export function framesTarget(): Target {
   const sink = new ByteSink();
   const block = new ByteSink();
-  const counts = { calls: 0, ended: 0, goAways: 0, limits: 0, clogged: 0 };
+  const counts = { drained: 0, calls: 0, ended: 0, goAways: 0, limits: 0, clogged: 0 };
   return {
     name: 'frames',
     sources: ['/src/transport/http2/'],
@@ -53,42 +57,35 @@ export function framesTarget(): Target {
         (random.once(50) ? random.below(4) : 0) | (random.once(4) ? TIGHT : 0) | (random.once(8) ? CLOGGED : 0);
       sink
         .clear()
-        .byte(options | (random.once(6) ? WITH_TURNS : 0))
+        .byte(
+          options | (random.once(6) ? WITH_TURNS : 0) | (random.once(6) ? DRAINS : 0) | (random.once(8) ? WAITS : 0),
+        )
         .uint(random.next(), 3);
       new FrameGrammar(sink, block, random).frames();
       return sink.done();
     },
     async show(input: Buffer): Promise<string> {
-      const player = new Player(limitsOf(input), ((input[0] ?? 0) & CLOGGED) !== 0);
-      player.connection.read(bytesOf(input), NOW);
-      await player.finish().catch(() => undefined);
-      const sent = Buffer.concat(player.socket.written);
-      return [
-        'in:',
-        ...shownFrames(input.subarray(HEAD_BYTES)),
-        'out:',
-        ...shownFrames(sent),
-        ...player.calls.map(String),
-      ].join('\n');
+      const [whole, pieces] = [
+        new Player(limitsOf(input), isClogged(input)),
+        new Player(limitsOf(input), isClogged(input)),
+      ];
+      await playWhole(whole, input).catch(() => undefined);
+      await playCut(pieces, input).catch(() => undefined);
+      const lines = ({ socket, calls }: Player) => [
+        ...shownFrames(Buffer.concat(socket.written)),
+        ...calls.map(String),
+      ];
+      const sent = shownFrames(input.subarray(HEAD_BYTES));
+      return ['in:', ...sent, 'out:', ...lines(whole), 'out, cut:', ...lines(pieces)].join('\n');
     },
     async check(input: Buffer): Promise<void> {
-      const options = input[0] ?? 0;
-      const bytes = bytesOf(input);
+      const clogged = isClogged(input);
       const limits = limitsOf(input);
-      const clogged = (options & CLOGGED) !== 0;
       const whole = new Player(limits, clogged);
-      whole.connection.read(bytes, NOW);
-      await whole.finish();
+      await playWhole(whole, input);
       const sent = sentBy(whole);
-
       const pieces = new Player(limits, clogged);
-      await playPieces(
-        pieces,
-        bytes,
-        input.length < HEAD_BYTES ? 0 : input.readUIntBE(1, 3),
-        (options & WITH_TURNS) !== 0,
-      );
-      await pieces.finish();
+      await playCut(pieces, input);
       sentBy(pieces);
 
       for (const call of whole.calls) {
@@ -98,12 +95,50 @@ export function framesTarget(): Target {
       counts.goAways += whole.goAways;
       counts.limits += whole.limits.length;
       if (clogged) counts.clogged++;
+      if (halfOf(input, 0) >= 0) counts.drained++;
       if (clogged || sent.length > MOST_SENT) return;
       alike('the same calls, however the bytes are cut', pieces.calls, whole.calls);
+      // A connection that is drained ends with the turn of its last stream: what comes in that turn may still be read.
+      if (halfOf(input, 0) >= 0 && ((input[0] ?? 0) & WITH_TURNS) !== 0) return;
       alike('the same limits', pieces.limits, whole.limits);
       alike('the same answer', Buffer.concat(pieces.socket.written), sent);
     },
   };
+}
+
+function isClogged(input: Buffer): boolean {
+  return ((input[0] ?? 0) & CLOGGED) !== 0;
+}
+
+/** Where the server begins to drain; -1: it does not. */
+function halfOf(input: Buffer, length: number): number {
+  return ((input[0] ?? 0) & DRAINS) !== 0 ? length >> 1 : -1;
+}
+
+async function playWhole(player: Player, input: Buffer): Promise<void> {
+  const bytes = bytesOf(input);
+  const half = halfOf(input, bytes.length);
+  player.connection.read(half < 0 ? bytes : bytes.subarray(0, half), NOW);
+  if (half >= 0) {
+    await player.drain();
+    player.connection.read(bytes.subarray(half), NOW);
+  }
+  await player.finish(((input[0] ?? 0) & WAITS) !== 0);
+}
+
+async function playCut(player: Player, input: Buffer): Promise<void> {
+  const options = input[0] ?? 0;
+  const bytes = bytesOf(input);
+  const half = halfOf(input, bytes.length);
+  const seed = input.length < HEAD_BYTES ? 0 : input.readUIntBE(1, 3);
+  const turns = (options & WITH_TURNS) !== 0;
+  if (half < 0) await playPieces(player, bytes, seed, turns);
+  else {
+    await playPieces(player, bytes.subarray(0, half), seed | 1, turns);
+    await player.drain();
+    await playPieces(player, bytes.subarray(half), seed | 1, turns);
+  }
+  await player.finish((options & WAITS) !== 0);
 }
 
 function bytesOf(input: Buffer): Buffer {
