@@ -4,14 +4,14 @@
  *
  *     ENVOY_BIN=… node bench/envoy-cost.mjs [--rounds 5] [--seconds 2] [--rate 500] [--out FILE]
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { parse, stringify } from 'yaml';
 import { startClient, startWorkers } from './end-to-end/client.mjs';
 import { withoutUs } from './end-to-end/plain-envoy.mjs';
 import { configuration, startEnvoy, versionOf } from './end-to-end/stack.mjs';
 import { partsOf, VARIANTS } from './envoy-cost/variants.mjs';
-import { cpuMs } from './lib/proc.mjs';
+import { cpuMicros as cpuUs, cpuMs } from './lib/proc.mjs';
 import { startService } from './lib/service.mjs';
 
 const { freePort } = await import('../dist/demo/ports.js');
@@ -120,19 +120,6 @@ async function measure({ name, port, envoy }, kind) {
     envoyUs: per(envoy.pid, before[0]),
     serviceUs: per(service.pid, before[1]),
   };
-}
-
-/** Microseconds on a processor so far, all living threads, to the nanosecond of the scheduler. */
-function cpuUs(pid) {
-  let total = 0;
-  for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    try {
-      total += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1000;
-    } catch {
-      // The thread ended since the folder was read.
-    }
-  }
-  return total;
 }
 
 /** Medians over the rounds; failures add up. */

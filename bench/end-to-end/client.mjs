@@ -17,11 +17,16 @@ function nextMessage(child, name) {
   });
 }
 
-/** The load client. Its orders are those of load-client.mjs, one at a time. */
-export function startClient() {
-  const child = launch('load-client.mjs');
+/**
+ * A load client. Its orders are those of its program, one at a time.
+ *
+ * @param program beside this file
+ */
+export function startClient(program = 'load-client.mjs') {
+  const child = launch(program);
   const sent = new Map();
   return {
+    pid: child.pid,
     /** Requests sent so far, by variant. */
     sent,
     async ask(order) {
