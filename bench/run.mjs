@@ -1,6 +1,6 @@
 /**
- * Envoy without us and with us, in one run: `node bench/run.mjs [latency] [capacity] [held] [--out FILE]`. `--only NAME,NAME`
- * takes some variants; the numbers below are options, too.
+ * Envoy without us and with us, and SMG, in one run: `node bench/run.mjs [latency] [capacity] [streamed] [held] [--out FILE]`.
+ * `--only NAME,NAME` takes some variants; the numbers below are options, too. SMG comes from PyPI, and is left out without it.
  *
  * All variants are up together and take turns, round after round, so that a machine that slows down slows all of them. Ends
  * with exit code 1 when a request failed or a conversation left its worker. Loopback only.
@@ -10,13 +10,17 @@ import { begin, finish } from './lib/report.mjs';
 
 const { settings, positionals, only, report, out } = begin('end-to-end', {
   rounds: 7,
-  /** Requests a second of the 1 KB variants, and of the large ones. */
-  rate: 300,
+  /** Requests a second of the 1 KB variants, of the large ones, and of those with 1 MB. */
+  rate: 500,
   'large-rate': 60,
+  'huge-rate': 15,
   /** Length of a paced and of a closed round. */
   seconds: 5,
   'closed-seconds': 2,
-  connections: 16,
+  connections: 32,
+  /** Connections that get answers in events, and events of an answer. */
+  clients: 60,
+  events: 20,
   'warm-up': 3,
   workers: 3,
   /** Requests held open at once, and for how long. */
@@ -25,6 +29,7 @@ const { settings, positionals, only, report, out } = begin('end-to-end', {
 });
 ensureBuild();
 const { ensureEnvoy } = await import('../dist/demo/envoy-runtime.js');
+const { findSmg } = await import('./affinity/smg.mjs');
 const { startClient, startWorkers } = await import('./end-to-end/client.mjs');
 const { measured, memoryOf, placedBy, SCENARIOS } = await import('./end-to-end/scenarios.mjs');
 const { startStack, versionOf } = await import('./end-to-end/stack.mjs');
@@ -38,6 +43,11 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
 const envoy = await ensureEnvoy(say);
 if (envoy.kind !== 'binary') throw new Error('the benchmark needs an Envoy binary: set ENVOY_BIN');
 report.versions.envoy = versionOf(envoy.path);
+for (const name of only ?? []) if (!VARIANTS.some((each) => each.name === name)) throw new Error(`no variant ${name}`);
+const wanted = VARIANTS.filter(({ name }) => only === null || only.includes(name));
+const missing = wanted.some(({ smg }) => smg !== undefined) ? await findSmg() : undefined;
+if (missing !== undefined) say(`without SMG: ${missing}`);
+report.withoutSmg = missing ?? null;
 const closers = [];
 try {
   const workers = await startWorkers(settings.workers);
@@ -45,8 +55,8 @@ try {
   const client = startClient();
   closers.push(client.stop);
   const stacks = new Map();
-  for (const variant of VARIANTS) {
-    if (only !== null && !only.includes(variant.name)) continue;
+  for (const variant of wanted) {
+    if (missing !== undefined && variant.smg !== undefined) continue;
     say(`starting ${variant.name} …`);
     const stack = await startStack(variant, envoy.path, workers.urls);
     closers.push(stack.stop);

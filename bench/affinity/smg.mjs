@@ -14,5 +14,5 @@ export async function findSmg() {
 
 export async function startSmg(flags, workers) {
   const smg = await helper.SmgProcess.start({ version: '1.11.0', flags, workers });
-  return { port: Number(new URL(smg.url).port), stop: () => smg.stop() };
+  return { port: Number(new URL(smg.url).port), pid: smg.pid, stop: () => smg.stop() };
 }

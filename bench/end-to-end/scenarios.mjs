@@ -1,8 +1,9 @@
 /** What is done to each variant, round by round. Each answers one row of figures. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { cpuMs, memory } from '../lib/proc.mjs';
+import { metricsOf } from '../lib/metrics.mjs';
+import { cpuMicros, memory } from '../lib/proc.mjs';
 import { rounded } from '../lib/stats.mjs';
-import { isLarge } from './variants.mjs';
+import { isHuge, isLarge } from './variants.mjs';
 
 /** Conversations of a variant: many more than requests of it in flight. */
 const KEYS = 500;
@@ -12,7 +13,8 @@ export const SCENARIOS = {
   latency: {
     rounds: (settings) => settings.rounds,
     async run(variant, stack, client, settings) {
-      const rate = isLarge(variant) ? settings['large-rate'] : settings.rate;
+      const large = isHuge(variant) ? settings['huge-rate'] : settings['large-rate'];
+      const rate = isLarge(variant) ? large : settings.rate;
       const order = { kind: 'paced', rate, seconds: settings.seconds, connections: 64 };
       const { seen, cpu } = await measured(order, variant, stack, client);
       const { p50Ms, p90Ms, p99Ms, maxMs, lateP99Ms } = seen;
@@ -29,10 +31,22 @@ export const SCENARIOS = {
       return { ...counts(seen), ...figures({ perSecond: seen.sent / seen.seconds, p50Ms, p99Ms, ...cpu }) };
     },
   },
+  /** The same with long bodies and answers in events, as generations are. */
+  streamed: {
+    rounds: (settings) => Math.max(1, Math.ceil(settings.rounds / 2)),
+    only: (variant) => isLarge(variant) && !isHuge(variant),
+    async run(variant, stack, client, settings) {
+      const { events, clients: connections } = settings;
+      const order = { kind: 'closed', seconds: settings['closed-seconds'], connections, events };
+      const { seen, cpu } = await measured(order, variant, stack, client);
+      const { p50Ms, p99Ms } = seen;
+      return { ...counts(seen), ...figures({ perSecond: seen.sent / seen.seconds, p50Ms, p99Ms, ...cpu }) };
+    },
+  },
   /** Many requests that wait for their worker at once: memory of each. */
   held: {
     rounds: () => 1,
-    only: (variant) => !isLarge(variant),
+    only: (variant) => !isLarge(variant) && variant.smg === undefined,
     async run(variant, stack, client, settings) {
       const before = memoryOf(stack);
       const open = settings.held;
@@ -51,21 +65,15 @@ export const SCENARIOS = {
   },
 };
 
-/** Requests that the service of a stack has placed so far, by its own count; null for plain Envoy. */
+/** Requests that the service of a stack has placed so far, by its own count; null for plain Envoy and for SMG. */
 export async function placedBy({ admin }) {
-  if (admin === null) return null;
-  const answer = await fetch(`http://${admin}/metrics`);
-  const lines = (await answer.text()).split('\n');
-  const counts = lines.filter(
-    (line) => line.startsWith('smg_router_requests_total{') && line.includes('endpoint="chat"'),
-  );
-  return counts.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+  return admin === null ? null : (await metricsOf(admin)).placed;
 }
 
-export function memoryOf(stack) {
+export function memoryOf({ envoyPid, servicePid }) {
   return {
-    envoy: memory(stack.envoyPid),
-    service: stack.servicePid === null ? null : memory(stack.servicePid),
+    envoy: envoyPid === null ? null : memory(envoyPid),
+    service: servicePid === null ? null : memory(servicePid),
   };
 }
 
@@ -74,8 +82,9 @@ export async function measured(order, variant, stack, client) {
   const before = cpuOf(stack);
   const seen = await client.ask({ ...requestsOf(variant, stack), ...order });
   const after = cpuOf(stack);
-  const each = (of) => (after[of] === null ? null : (after[of] - before[of]) / seen.sent);
-  return { seen, cpu: { envoyCpuMs: each('envoy'), serviceCpuMs: each('service') } };
+  const each = (of) => (after[of] === null ? null : (after[of] - before[of]) / 1000 / seen.sent);
+  const [envoyCpuMs, serviceCpuMs] = [each('envoy'), each('service')];
+  return { seen, cpu: { envoyCpuMs, serviceCpuMs, pathCpuMs: (envoyCpuMs ?? 0) + (serviceCpuMs ?? 0) } };
 }
 
 function requestsOf({ name, key, bodyBytes }, { port }) {
@@ -83,7 +92,10 @@ function requestsOf({ name, key, bodyBytes }, { port }) {
 }
 
 function cpuOf({ envoyPid, servicePid }) {
-  return { envoy: cpuMs(envoyPid), service: servicePid === null ? null : cpuMs(servicePid) };
+  return {
+    envoy: envoyPid === null ? null : cpuMicros(envoyPid),
+    service: servicePid === null ? null : cpuMicros(servicePid),
+  };
 }
 
 function counts({ sent, failed, split }) {

@@ -1,10 +1,12 @@
-/** The processes of one variant: an Envoy, and the service that it asks, if any. */
+/** The processes of one variant: an Envoy, and the service that it asks, if any; or SMG, which is both. */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { parse, stringify } from 'yaml';
 import { root } from '../../scripts/setup.mjs';
+import { startSmg } from '../affinity/smg.mjs';
 import { own } from '../lib/own.mjs';
 import { startService } from '../lib/service.mjs';
 import { withoutUs } from './plain-envoy.mjs';
@@ -14,18 +16,25 @@ const HOST = '127.0.0.1';
 const READY_MS = 30_000;
 
 /**
- * @param variant its `flags` are those of the service; null: plain Envoy
+ * @param variant of variants.mjs
  * @param envoyBinary path of the binary
  * @param workerUrls base URLs
+ * @param edit changes the parsed configuration of Envoy
  */
-export async function startStack(variant, envoyBinary, workerUrls) {
+export async function startStack(variant, envoyBinary, workerUrls, edit) {
+  if (variant.smg !== undefined) {
+    const { port, pid, stop } = await startSmg(variant.smg, workerUrls);
+    return { port, admin: null, envoyPid: null, servicePid: pid, stop };
+  }
   const workers = ['--worker-urls', ...workerUrls];
-  const service = variant.flags === null ? null : await startService([...workers, ...variant.flags]);
+  const own = variant.service ?? [];
+  const service = variant.flags === null ? null : await startService([...workers, ...variant.flags, ...own]);
   const port = await freePort(HOST);
   try {
     const picker = ['--picker', service?.grpc ?? `${HOST}:1`];
     const given = ['--listen', `${HOST}:${port}`, ...picker, ...(variant.flags ?? ['--static-workers', ...workers])];
-    const printed = configuration(given);
+    const generated = configuration([...given, ...(variant.config ?? [])]);
+    const printed = edit === undefined ? generated : edited(generated, edit);
     const envoy = await startEnvoy(envoyBinary, service === null ? withoutUs(printed) : printed, port);
     const stop = async () => {
       await envoy.stop();
@@ -36,6 +45,13 @@ export async function startStack(variant, envoyBinary, workerUrls) {
     await service?.stop();
     throw error;
   }
+}
+
+/** A configuration after a change of its parsed form. */
+export function edited(yaml, edit) {
+  const bootstrap = parse(yaml);
+  edit(bootstrap);
+  return stringify(bootstrap, { aliasDuplicateObjects: false });
 }
 
 export function configuration(flags) {

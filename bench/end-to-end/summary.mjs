@@ -1,6 +1,6 @@
 /** From rounds to the figures that are quoted: medians of the rounds, and comparisons made within each round. */
 import { median, rounded } from '../lib/stats.mjs';
-import { baselineOf, VARIANTS } from './variants.mjs';
+import { baselineOf, isPlain, peerOf, VARIANTS } from './variants.mjs';
 
 const COUNTED = ['sent', 'failed', 'split'];
 
@@ -10,7 +10,12 @@ export function summarize(rounds) {
   for (const variant of VARIANTS) {
     const own = rounds[variant.name];
     if (own === undefined) continue;
-    rows[variant.name] = { ...middle(own), ...compared(own, rounds[baselineOf(variant).name], variant) };
+    const plain = rounds[baselineOf(variant).name];
+    rows[variant.name] = {
+      ...middle(own),
+      ...compared(own, plain, variant),
+      ...besidePeer(own, rounds[peerOf(variant)?.name]),
+    };
   }
   return rows;
 }
@@ -26,15 +31,21 @@ function middle(rows) {
 
 /** Differences and ratios to plain Envoy with the same bodies, of the same round each. */
 function compared(rows, plain, variant) {
-  if (variant.flags === null || plain === undefined) return {};
+  if (isPlain(variant) || plain === undefined) return {};
   const over = (name, combine) => rounded(median(rows.map((row, round) => combine(row[name], plain[round][name]))));
   const figures = {};
-  for (const name of ['p50Ms', 'p99Ms', 'envoyCpuMs', 'perSecond']) {
-    if (rows[0][name] === undefined) continue;
+  for (const name of ['p50Ms', 'p99Ms', 'envoyCpuMs', 'pathCpuMs', 'perSecond']) {
+    if (rows[0][name] == null) continue;
     if (name !== 'perSecond') figures[`${name}Added`] = over(name, (ours, theirs) => ours - theirs);
     figures[`${name}Ratio`] = over(name, (ours, theirs) => ours / theirs);
   }
   return figures;
+}
+
+/** Processor time of the whole path against that of SMG with the same requests, of the same round each. */
+function besidePeer(rows, peer) {
+  if (peer === undefined || rows[0].pathCpuMs === undefined) return {};
+  return { pathCpuMsOfPeer: rounded(median(rows.map((row, round) => row.pathCpuMs / peer[round].pathCpuMs))) };
 }
 
 /** What must not be: failed requests, conversations on more than one worker, and requests that passed without us. */

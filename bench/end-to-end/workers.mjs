@@ -1,6 +1,8 @@
 /**
  * Workers that answer a POST with the same short completion, all in this one process: `workers.mjs COUNT [HOLD-MS]`, at once
- * unless told to wait. Sends their ports. They do as little as they can, since they share the processor with what is measured.
+ * unless told to wait. Sends their ports. A request may ask for another
+ * pause (`x-bench-hold`, milliseconds) or for an answer in events (`x-bench-events`, a number, every `x-bench-every`
+ * milliseconds). They do as little as they can, since they share the processor with what is measured.
  */
 import { createServer } from 'node:http';
 
@@ -21,6 +23,25 @@ const ANSWER = JSON.stringify({
 });
 const MODELS = JSON.stringify({ object: 'list', data: [{ id: 'bench', object: 'model' }] });
 
+const EVENT = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'It went to the same place. ' } }] })}\n\n`;
+
+/** An answer in events, each in a turn of its own at least. */
+function stream(response, name, events, everyMs) {
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'x-bench-worker': name });
+  let left = events;
+  const next = () => {
+    if (response.destroyed) return;
+    left -= 1;
+    if (left === 0) response.end(EVENT);
+    else {
+      response.write(EVENT);
+      if (everyMs > 0) setTimeout(next, everyMs);
+      else setImmediate(next);
+    }
+  };
+  next();
+}
+
 const ports = [];
 for (let i = 0; i < COUNT; i++) {
   const name = `w${i}`;
@@ -31,7 +52,11 @@ for (let i = 0; i < COUNT; i++) {
       const body = request.url === '/v1/models' ? MODELS : ANSWER;
       const headers = { 'content-type': 'application/json', 'content-length': body.length, 'x-bench-worker': name };
       const hold = Number(request.headers['x-bench-hold'] ?? HOLD_MS);
-      const answer = () => response.writeHead(known ? 200 : 404, headers).end(body);
+      const events = Number(request.headers['x-bench-events'] ?? 0);
+      const answer = () => {
+        if (events > 0) stream(response, name, events, Number(request.headers['x-bench-every'] ?? 0));
+        else response.writeHead(known ? 200 : 404, headers).end(body);
+      };
       if (hold > 0 && request.method === 'POST') setTimeout(answer, hold);
       else answer();
     });

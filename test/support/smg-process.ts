@@ -93,6 +93,10 @@ export class SmgProcess {
     return smg;
   }
 
+  get pid(): number {
+    return this.#child.pid;
+  }
+
   get output(): string {
     return this.#child.output;
   }
