@@ -66,6 +66,8 @@ export class Connection implements FrameTaker, StreamsHost {
   #settingsSeen = false;
   /** The HEADERS frame of the block that is read makes its stream depend on itself (RFC 7540 5.3.1). */
   #dependsOnItself = false;
+  /** The DATA frame that is read ends nothing and has had no content, though it may have padding. */
+  #dataIsEmpty = false;
   #now: number;
   /** When bytes came, and when the peer took some. */
   #heardAt: number;
@@ -192,6 +194,7 @@ export class Connection implements FrameTaker, StreamsHost {
       case FrameType.goAway:
         // Its streams end as they would; the peer closes.
         if (length < 8) this.violated(ErrorCode.frameSizeError, 'GOAWAY of less than 8 bytes');
+        else this.spend('idle_frames');
         break;
       case FrameType.priority:
         this.#priority(id, bytes, from, length);
@@ -216,15 +219,17 @@ export class Connection implements FrameTaker, StreamsHost {
       this.#output.frame(FrameType.windowUpdate, 0, 0, 4);
       this.#output.uint32(bytes);
     }
-    if (length === 0 && (flags & Flag.endStream) === 0 && !this.spend('empty_frames')) return;
+    this.#dataIsEmpty = (flags & Flag.endStream) === 0;
     this.#streams.dataBegins(id, length, flags);
   }
 
   data(bytes: Buffer, from: number, to: number): void {
+    this.#dataIsEmpty = false;
     this.#streams.data(bytes, from, to);
   }
 
   dataEnds(): void {
+    if (this.#dataIsEmpty && !this.spend('empty_frames')) return;
     this.#streams.dataEnds();
     this.#endIfDrained();
   }
@@ -393,7 +398,10 @@ export class Connection implements FrameTaker, StreamsHost {
       if (this.spend('pings')) this.#ping(bytes, from, Flag.ack);
       return;
     }
-    if (!this.#draining || DRAIN_PING.compare(bytes, from, from + PING_BYTES) !== 0) return;
+    if (!this.#draining || DRAIN_PING.compare(bytes, from, from + PING_BYTES) !== 0) {
+      this.spend('idle_frames');
+      return;
+    }
     // The peer has read our GOAWAY, and begins no more streams here.
     this.#streams.takeNoMore();
     this.#goAway(this.#streams.lastId, ErrorCode.noError, '');

@@ -21,9 +21,12 @@ export interface Http2Limits {
   readonly pings: Rate;
   /** SETTINGS frames. More: GOAWAY ENHANCE_YOUR_CALM. */
   readonly settings: Rate;
-  /** DATA frames that carry nothing and end nothing. More: GOAWAY ENHANCE_YOUR_CALM (CVE-2019-9518). */
+  /** DATA frames that carry nothing, or padding only, and end nothing. More: GOAWAY ENHANCE_YOUR_CALM (CVE-2019-9518). */
   readonly emptyFrames: Rate;
-  /** Frames that have no effect here: PRIORITY, unknown types, frames of closed streams. More: GOAWAY ENHANCE_YOUR_CALM. */
+  /**
+   * Frames that have no effect here: PRIORITY, unknown types, frames of closed streams, GOAWAY, acknowledgements of PING. More:
+   * GOAWAY ENHANCE_YOUR_CALM.
+   */
   readonly idleFrames: Rate;
   /** WINDOW_UPDATE frames. More: GOAWAY ENHANCE_YOUR_CALM. */
   readonly windowUpdates: Rate;
