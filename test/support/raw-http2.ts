@@ -5,7 +5,7 @@ import { literalField } from '../../src/transport/http2/hpack/literals.ts';
 import { type RawFrame, RawFrames, rawFrame } from '../../src/transport/http2/hpack/raw-frames.suite.ts';
 
 const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
-const NONE = Buffer.alloc(0);
+const NONE: Buffer = Buffer.alloc(0);
 const WAIT_MS = 10_000;
 
 export type Field = readonly [name: string, value: string];

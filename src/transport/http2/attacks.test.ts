@@ -6,7 +6,7 @@ import { ErrorCode, Flag, FrameType, MAX_31_BITS } from './codes.ts';
 import { rawFrame } from './hpack/raw-frames.suite.ts';
 import { DEFAULT_LIMITS, type LimitName } from './limits.ts';
 
-const NONE = Buffer.alloc(0);
+const NONE: Buffer = Buffer.alloc(0);
 const { endHeaders, endStream, ack, padded } = Flag;
 const block = grpcHeaders(HOLD);
 const streamOf = (index: number): number => index * 2 - 1;

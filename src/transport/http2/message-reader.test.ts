@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { heldBytes } from './attacked.suite.ts';
 import { MessageReader } from './message-reader.ts';
 
 const MAX = 4 * 1024 * 1024;
@@ -82,7 +83,25 @@ describe('messages in DATA (gRPC over HTTP/2, Length-Prefixed-Message)', () => {
 
     read(head);
 
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 * 1024 * 1024);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 1024);
+    expect(reader.whole).toBe(false);
+  });
+
+  it.each([
+    ['nothing but one byte', 1, 4096],
+    ['the first frame of a long prompt', 16_384, 262_144],
+    ['less than a frame', 1000, 16_000],
+    ['a megabyte', 1_048_576, 8_000_000],
+  ])('of a message of 8 MB, %s takes memory by what is there', (_, sent, taken) => {
+    const { reader, read } = reading(8_000_000);
+    const bytes = framed(Buffer.alloc(sent));
+    bytes.writeUInt32BE(8_000_000, 1);
+    heldBytes();
+    const before = process.memoryUsage().arrayBuffers;
+
+    read(bytes);
+
+    expect(process.memoryUsage().arrayBuffers - before).toBe(taken);
     expect(reader.whole).toBe(false);
   });
 

@@ -1,7 +1,10 @@
 /** Bytes before each message: a flag and the length (gRPC over HTTP/2, Length-Prefixed-Message). */
 const PREFIX_BYTES = 5;
-/** A longer message gets its memory once this much of it is there: a length alone costs nothing. */
+/** A message gets all of its memory once this much of it is there: a length costs no more than what was sent for it. */
 const TRUSTED_BYTES = 1024 * 1024;
+/** Until then it gets so many times what is there, which is all of a prompt once its first frame came. */
+const TRUSTED_TIMES = 16;
+const LEAST_BYTES = 4096;
 const NONE = Buffer.alloc(0);
 
 export interface MessageTaker {
@@ -82,8 +85,8 @@ export class MessageReader {
 
   #makeRoom(needed: number): void {
     if (needed <= this.#body.length) return;
-    const first = this.#filled === 0 && needed <= TRUSTED_BYTES;
-    const body = Buffer.allocUnsafeSlow(first ? Math.min(this.#length, TRUSTED_BYTES) : this.#length);
+    const trusted = Math.min(Math.max(needed * TRUSTED_TIMES, LEAST_BYTES), TRUSTED_BYTES);
+    const body = Buffer.allocUnsafeSlow(needed < trusted ? Math.min(this.#length, trusted) : this.#length);
     this.#body.copy(body, 0, 0, this.#filled);
     this.#body = body;
   }
