@@ -6,7 +6,7 @@ const { tryLoadSettings } = await dist('config/load-settings');
 const { ExtAuthz } = await dist('envoy/ext-authz/ext-authz');
 const { ExtProc } = await dist('envoy/ext-proc/ext-proc');
 const { HeldTotal } = await dist('envoy/ext-proc/held-total');
-const { decode } = await dist('envoy/ext-proc/codec');
+const { readMessage } = await dist('envoy/ext-proc/read-message');
 const { CheckRequest } = await dist('gen/envoy/service/auth/v3/external_auth');
 const { ProcessingRequest } = await dist('gen/envoy/service/ext_proc/v3/external_processor');
 const { PickCounters } = await dist('picker/pick-counters');
@@ -193,7 +193,7 @@ export function bodyMessage(body) {
 
 /** The head of a header message, as a stream would see it. */
 export function headOf(message) {
-  return decode(message).head;
+  return readMessage(message).head;
 }
 
 function encode(message) {

@@ -1,9 +1,19 @@
-import { AccessLogType, type HTTPAccessLogEntry } from '../../gen/envoy/data/accesslog/v3/accesslog.ts';
-import { StreamAccessLogsMessage, StreamAccessLogsResponse } from '../../gen/envoy/service/accesslog/v3/als.ts';
 import { type Call, type CallHandler, GrpcStatus, type Method } from '../../transport/transport.ts';
 import { ATTEMPT_LOG_NAME } from '../names.ts';
-import { lagOf, pickIdOf, readAttempt, readEnd, servedAddressOf, workerIdOf } from './log-entry.ts';
+import { WireReader } from '../wire/wire-reader.ts';
+import { DOWNSTREAM_END, DOWNSTREAM_PERIODIC, LogEntry, UPSTREAM_END } from './log-entry.ts';
 import type { AccessLogObserver, RequestEndSink } from './request-end-sink.ts';
+
+/** Fields of a `StreamAccessLogsMessage` and of what is in it. */
+const IDENTIFIER = 1;
+const LOG_NAME = 2;
+const HTTP_LOGS = 2;
+const LOG_ENTRY = 1;
+const EMPTY_RESPONSE = Buffer.alloc(0);
+
+// One message is read at a time.
+const messageReader = new WireReader();
+const listReader = new WireReader();
 
 export interface AccessLogOptions {
   readonly sink: RequestEndSink;
@@ -22,6 +32,7 @@ export class AccessLogService {
   readonly methods: readonly Method[];
   readonly #options: AccessLogOptions;
   readonly #open = new Set<Call>();
+  readonly #entry = new LogEntry();
 
   constructor(options: AccessLogOptions) {
     this.#options = options;
@@ -44,15 +55,15 @@ export class AccessLogService {
     let attemptsLogged = false;
     return {
       message: (bytes) => {
-        const message = this.#decode(bytes, call);
-        if (message === null) return;
-        // Only the first message of a stream has it.
-        const name = message.identifier?.logName;
-        if (name !== undefined) attemptsLogged = name === ATTEMPT_LOG_NAME;
-        for (const entry of message.logEntries?.value.logEntry ?? []) this.#tell(entry, attemptsLogged);
+        const read = this.#read(bytes, attemptsLogged);
+        if (read !== null) attemptsLogged = read;
+        else {
+          this.#options.observer.malformed();
+          call.end(GrpcStatus.invalidArgument, 'not a StreamAccessLogsMessage');
+        }
       },
       halfClosed: () => {
-        call.send(StreamAccessLogsResponse.encode({}).finish());
+        call.send(EMPTY_RESPONSE);
         call.end();
       },
       closed: () => {
@@ -62,41 +73,45 @@ export class AccessLogService {
     };
   }
 
-  #decode(bytes: Buffer, call: Call): StreamAccessLogsMessage | null {
-    try {
-      return StreamAccessLogsMessage.decode(bytes);
-    } catch {
-      this.#options.observer.malformed();
-      call.end(GrpcStatus.invalidArgument, 'not a StreamAccessLogsMessage');
-      return null;
+  /**
+   * One `StreamAccessLogsMessage`. Answers whether failed attempts are logged, too, which only the first message of a stream
+   * says; null when it is broken.
+   */
+  #read(bytes: Buffer, before: boolean): boolean | null {
+    let attemptsLogged = before;
+    const reader = messageReader.open(bytes, 0, bytes.length);
+    while (reader.next()) {
+      if (reader.field === IDENTIFIER) {
+        const identifier = listReader.open(bytes, reader.from, reader.to);
+        while (identifier.next()) if (identifier.field === LOG_NAME) attemptsLogged = identifier.is(ATTEMPT_LOG_NAME);
+      } else if (reader.field === HTTP_LOGS) {
+        const list = listReader.open(bytes, reader.from, reader.to);
+        while (list.next()) {
+          if (list.field !== LOG_ENTRY) continue;
+          if (!this.#entry.read(bytes, list.from, list.to)) return null;
+          this.#tell(this.#entry, attemptsLogged);
+        }
+        if (list.broken) return null;
+      }
     }
+    return reader.broken ? null : attemptsLogged;
   }
 
-  #tell(entry: HTTPAccessLogEntry, attemptsLogged: boolean): void {
+  #tell(entry: LogEntry, attemptsLogged: boolean): void {
     const { sink, observer, now, wallNow } = this.#options;
-    const common = entry.commonProperties;
-    const type = common?.accessLogType;
-    if (common !== undefined && type === AccessLogType.UpstreamEnd) {
-      sink.attemptFailed(readAttempt(entry, common));
-      return;
-    }
-    if (common === undefined || (type !== AccessLogType.DownstreamEnd && type !== AccessLogType.DownstreamPeriodic)) {
+    const { type, pickId } = entry;
+    if (type === UPSTREAM_END) {
+      sink.attemptFailed(entry.attempt());
+    } else if (type !== DOWNSTREAM_END && type !== DOWNSTREAM_PERIODIC) {
       observer.skipped('other');
-      return;
-    }
-
-    const pickId = pickIdOf(common);
-    if (pickId === '') {
+    } else if (pickId === '') {
       observer.skipped('no_pick');
-      return;
+    } else if (type === DOWNSTREAM_PERIODIC) {
+      sink.alive(pickId, entry.workerId, entry.servedAddress, entry.status, now());
+    } else {
+      const lag = entry.lag(wallNow());
+      if (lag !== undefined) observer.lagged(lag);
+      sink.ended(entry.end(attemptsLogged), now());
     }
-
-    if (type === AccessLogType.DownstreamPeriodic) {
-      sink.alive(pickId, workerIdOf(common), servedAddressOf(common), entry.response?.responseCode ?? 0, now());
-      return;
-    }
-    const lag = lagOf(common, wallNow());
-    if (lag !== undefined) observer.lagged(lag);
-    sink.ended(readEnd(pickId, entry, common, attemptsLogged), now());
   }
 }

@@ -3,6 +3,7 @@ import { checkRequestTarget } from './check-request.ts';
 import { framesTarget } from './frames.ts';
 import { hpackTarget } from './hpack.ts';
 import { jsonTarget } from './json.ts';
+import { logEntryTarget } from './log-entry.ts';
 import { peersTarget } from './peers.ts';
 import { processingRequestTarget } from './processing-request.ts';
 import { textTarget } from './text.ts';
@@ -13,6 +14,7 @@ export const TARGETS: Readonly<Record<string, () => Target>> = {
   frames: framesTarget,
   hpack: hpackTarget,
   json: jsonTarget,
+  'log-entry': logEntryTarget,
   peers: peersTarget,
   'processing-request': processingRequestTarget,
   text: textTarget,
