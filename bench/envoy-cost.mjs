@@ -11,7 +11,7 @@ import { startClient, startWorkers } from './end-to-end/client.mjs';
 import { withoutUs } from './end-to-end/plain-envoy.mjs';
 import { configuration, startEnvoy, versionOf } from './end-to-end/stack.mjs';
 import { partsOf, VARIANTS } from './envoy-cost/variants.mjs';
-import { cpuMicros as cpuUs, cpuMs } from './lib/proc.mjs';
+import { cpuMs, cpuMicros as cpuUs } from './lib/proc.mjs';
 import { startService } from './lib/service.mjs';
 
 const { freePort } = await import('../dist/demo/ports.js');
