@@ -1,35 +1,34 @@
 /**
  * Writes docs/performance.md from the newest results in bench/results: `node bench/render.mjs`. `--check` changes nothing and
- * fails when the page is not what the results give.
+ * fails when the page is not what the results give. `--results FOLDER` and `--page FILE` try it with others.
  */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { root, say } from '../scripts/setup.mjs';
 import { performancePage } from './render/page.mjs';
+import { newestIn } from './render/sources.mjs';
 
-const folder = join(root, 'bench', 'results');
-const target = join(root, 'docs', 'performance.md');
+const { values } = parseArgs({
+  options: { check: { type: 'boolean' }, results: { type: 'string' }, page: { type: 'string' } },
+});
+const folder = resolve(values.results ?? join(root, 'bench', 'results'));
+const target = resolve(values.page ?? join(root, 'docs', 'performance.md'));
 
-/** The newest result of a kind; names begin with a date. */
-function newest(kind) {
-  const names = existsSync(folder) ? readdirSync(folder) : [];
-  const name = names
-    .filter((each) => each.endsWith(`-${kind}.json`))
-    .sort()
-    .at(-1);
-  return name === undefined ? undefined : { name, ...JSON.parse(readFileSync(join(folder, name), 'utf8')) };
-}
-
-const endToEnd = newest('end-to-end');
-const micro = newest('micro');
-if (endToEnd === undefined || micro === undefined) {
+const results = newestIn(folder);
+if (results['end-to-end'] === undefined || results.micro === undefined) {
   say(
     'no results yet: bench/run.mjs and bench/micro.mjs with --out bench/results/DATE-end-to-end.json and …-micro.json',
   );
   process.exit(existsSync(target) ? 1 : 0);
 }
-const page = performancePage(endToEnd, micro, newest('affinity'), newest('ha'));
-if (!process.argv.includes('--check')) writeFileSync(target, page);
+const page = performancePage(results);
+const hole = page.split('\n').find((line) => /\b(undefined|NaN|Infinity|null)\b|\[object /.test(line));
+if (hole !== undefined) {
+  say(`a figure is missing in the results: ${hole}`);
+  process.exit(1);
+}
+if (values.check !== true) writeFileSync(target, page);
 else if (!existsSync(target) || readFileSync(target, 'utf8') !== page) {
   say('docs/performance.md is not what bench/results gives: run `node bench/render.mjs`');
   process.exit(1);

@@ -1,5 +1,6 @@
 /** Prompts with the same beginning: whether they come to the same workers, here and with SMG. */
 import { figure, signed, table } from './format.mjs';
+import { from } from './sources.mjs';
 
 export function affinityTable({ systems }) {
   return table(
@@ -33,6 +34,8 @@ export function affinityText(affinity) {
   const worst = decisions.reduce((a, b) => (a.p99Ms >= b.p99Ms ? a : b));
   const failed = systems.reduce((sum, row) => sum + row.failed, 0);
   return `## Prompts that begin alike
+
+${from(affinity)}
 
 ${figure(settings.prefixes)} beginnings with ${figure(settings.turns)} prompts each, of ${figure(settings.bytes / 1024)} KB, of which one eighth is the prompt's own, in an order by chance. ${settings.connections}
 connections, ${settings.workers} workers that take ${settings['hold-ms']} ms for an answer. \`--policy cache_aware\` through Envoy and us, and through SMG, each with

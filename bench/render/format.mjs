@@ -17,6 +17,15 @@ export function table(head, rows) {
   return [line(head), line(head.map((_, index) => (index === 0 ? '---' : '--:'))), ...rows.map(line)].join('\n');
 }
 
+/** A table without the columns that no row has a figure for. */
+export function filled(head, rows) {
+  const kept = head.map((_, column) => column).filter((column) => rows.some((row) => row[column] !== '–'));
+  return table(
+    kept.map((column) => head[column]),
+    rows.map((row) => kept.map((column) => row[column])),
+  );
+}
+
 /** Bytes as people say them. */
 export function size(bytes) {
   if (bytes >= 1_000_000) return `${figure(bytes / 1_048_576)} MB`;

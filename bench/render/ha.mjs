@@ -1,5 +1,6 @@
 /** Several replicas that share their pins: what clients see while some of it fails, and what sharing costs. */
 import { figure, signed, table } from './format.mjs';
+import { from } from './sources.mjs';
 
 const NAMES = {
   'memory-store': 'no shared store',
@@ -95,6 +96,8 @@ export function replicasText(ha) {
   const { proofs, settings } = ha;
   const { moves, costs } = proofs;
   return `## Several replicas
+
+${from(ha)}
 
 ${settings.replicas} replicas behind one Envoy with two worker threads, ${settings.workers} workers, one Redis ${ha.versions.redis}. Turns go to the replicas in rotation,
 whatever their conversation; ${settings.racing} first requests of each are sent at once. ${settings.abreast} conversations at a time, each sending
