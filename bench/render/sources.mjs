@@ -48,15 +48,9 @@ export function sourceRow(title, result) {
 
 /** The command with what it was to measure; its other options are settings, which stand beside it. */
 function commandOf({ command }) {
-  const [program, file, ...words] = command.split(' ');
-  const kept = [program, file];
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at];
-    if (!word.startsWith('--')) kept.push(word);
-    else if (!word.includes('=')) at += 1;
-  }
-  const only = /--only[= ](\S+)/.exec(command)?.[1];
-  return `\`${kept.join(' ')}\`${only === undefined ? '' : `, only ${only.replaceAll(',', ', ')}`}`;
+  const [words] = command.split(' --', 1);
+  const only = / --only[= ](.+?)(?= --|$)/.exec(command)?.[1];
+  return `\`${words}\`${only === undefined ? '' : `, only ${only.replace(/, ?/g, ', ')}`}`;
 }
 
 /** What a benchmark itself found wrong, which a table of medians may hide. */
