@@ -17,6 +17,8 @@ import { KNOWN_FLAGS } from '../../src/config/known-flags.ts';
 import { tryLoadSettings } from '../../src/config/load-settings.ts';
 import { FILE_KEYS, FLAGS } from '../../src/config/names.ts';
 import { METRICS } from '../../src/telemetry/metrics.ts';
+import { TRANSPORT_LIMITS } from '../../src/telemetry/own-metrics.ts';
+import { DEFAULT_LIMITS, type Rate } from '../../src/transport/http2/limits.ts';
 import { HTTP_CODES } from '../../src/util/error-codes.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -162,4 +164,48 @@ describe('examples', () => {
 
     expect(result).toMatchObject({ ok: true });
   });
+});
+
+describe('limits of a connection', () => {
+  const page = PAGES.find(({ path }) => path === 'docs/operations.md')?.text ?? '';
+  const [, section = ''] = page.split('## Limits of a connection\n');
+  const rows = [...section.matchAll(/^\| `(\w+)` \| `(\w+)` \| ([^|]+) \| ([^|]+) \|/gm)].map(
+    ([, limit = '', key = '', value = '', beyond = '']) => ({ limit, key, value, beyond }),
+  );
+
+  it('each has its row, by the name that metrics have', () => {
+    expect(rows.map(({ key }) => key).toSorted()).toEqual(Object.keys(DEFAULT_LIMITS).toSorted());
+    expect(new Set(rows.map(({ limit }) => limit))).toEqual(new Set(TRANSPORT_LIMITS));
+  });
+
+  it.each(rows)('$key tells its default', ({ key, value }) => {
+    const limit = DEFAULT_LIMITS[key as keyof typeof DEFAULT_LIMITS];
+
+    // What the time is of may stand behind it.
+    expect(value.split(' of ')[0]).toBe(shown(key, limit));
+  });
+
+  it.each(rows)('$key tells the error that the code names', ({ key, beyond }) => {
+    const source = readFileSync(join(root, 'src/transport/http2/limits.ts'), 'utf8');
+    const comment = new RegExp(`/\\*\\*((?:(?!\\*/)[^])*)\\*/\\s*readonly ${key}:`).exec(source)?.[1] ?? '';
+    const [, named = ''] = comment.split('More:');
+
+    expect(errorsIn(beyond)).toEqual(errorsIn(named.replaceAll(/\s*\n\s*\* /g, ' ')));
+  });
+
+  function shown(key: string, limit: number | Rate): string {
+    if (typeof limit !== 'number') return `${count(limit.burst)}, and ${count(limit.perSecond)} a second`;
+    if (key.endsWith('Ms')) return `${limit / 1000} s`;
+    if (!key.endsWith('Bytes')) return count(limit);
+    return limit < 2 ** 20 ? `${limit / 2 ** 10} KiB` : `${limit / 2 ** 20} MiB`;
+  }
+
+  function count(value: number): string {
+    return value.toLocaleString('en-US');
+  }
+
+  /** Frames and codes of RFC 9113 and of gRPC. */
+  function errorsIn(text: string): string[] {
+    return text.match(/\b[A-Z]+(?:_[A-Z]+)+\b|\bGOAWAY\b/g) ?? [];
+  }
 });
