@@ -27,7 +27,7 @@ const { startStack, versionOf } = await import('./end-to-end/stack.mjs');
 const { decisionsOf } = await import('./affinity/decisions.mjs');
 const { play } = await import('./affinity/play.mjs');
 const { ratesOf, together } = await import('./affinity/rates.mjs');
-const { findSmg, startSmg } = await import('./affinity/smg.mjs');
+const { findSmg, SMG_VERSION, startSmg } = await import('./affinity/smg.mjs');
 const { promptsOf } = await import('./affinity/workload.mjs');
 
 const POLICY = ['--policy', 'cache_aware'];
@@ -46,6 +46,7 @@ if (envoy.kind !== 'binary') throw new Error('the benchmark needs an Envoy binar
 report.versions.envoy = versionOf(envoy.path);
 const missing = await findSmg();
 if (missing !== undefined) say(`without SMG: ${missing}`);
+else report.versions.smg = SMG_VERSION;
 report.withoutSmg = missing ?? null;
 report.rounds = [];
 report.systems = [];
@@ -88,5 +89,5 @@ async function startPeer(flags) {
   const workers = await startWorkers(settings.workers, settings['hold-ms']);
   const smg = await startSmg([...POLICY, ...flags], workers.urls);
   const stop = () => smg.stop().finally(workers.stop);
-  return { name: 'SMG 1.11.0', port: smg.port, stop };
+  return { name: `SMG ${SMG_VERSION}`, port: smg.port, stop };
 }

@@ -29,7 +29,7 @@ const { settings, positionals, only, report, out } = begin('end-to-end', {
 });
 ensureBuild();
 const { ensureEnvoy } = await import('../dist/demo/envoy-runtime.js');
-const { findSmg } = await import('./affinity/smg.mjs');
+const { findSmg, SMG_VERSION } = await import('./affinity/smg.mjs');
 const { startClient, startWorkers } = await import('./end-to-end/client.mjs');
 const { measured, memoryOf, placedBy, SCENARIOS } = await import('./end-to-end/scenarios.mjs');
 const { startStack, versionOf } = await import('./end-to-end/stack.mjs');
@@ -47,6 +47,7 @@ for (const name of only ?? []) if (!VARIANTS.some((each) => each.name === name))
 const wanted = VARIANTS.filter(({ name }) => only === null || only.includes(name));
 const missing = wanted.some(({ smg }) => smg !== undefined) ? await findSmg() : undefined;
 if (missing !== undefined) say(`without SMG: ${missing}`);
+else if (wanted.some(({ smg }) => smg !== undefined)) report.versions.smg = SMG_VERSION;
 report.withoutSmg = missing ?? null;
 const closers = [];
 try {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { runnerImport } from 'vite';
 import { root } from '../../scripts/setup.mjs';
 
+export const SMG_VERSION = '1.11.0';
 const HELPER = join(root, 'test', 'support', 'smg-process.ts');
 let helper;
 
@@ -13,6 +14,6 @@ export async function findSmg() {
 }
 
 export async function startSmg(flags, workers) {
-  const smg = await helper.SmgProcess.start({ version: '1.11.0', flags, workers });
+  const smg = await helper.SmgProcess.start({ version: SMG_VERSION, flags, workers });
   return { port: Number(new URL(smg.url).port), pid: smg.pid, stop: () => smg.stop() };
 }

@@ -59,7 +59,15 @@ function packageVersion() {
   return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
 }
 
+/** What was checked out, and whether what ran is more than that. */
 function commit() {
-  const asked = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' });
-  return asked.status === 0 ? asked.stdout.trim() : 'unknown';
+  const head = git('rev-parse', '--short', 'HEAD');
+  if (head === undefined) return 'unknown';
+  const changed = git('status', '--porcelain', '--', 'src', 'bench', 'package-lock.json', ':!bench/results');
+  return changed === '' ? head : `${head} with changes`;
+}
+
+function git(...words) {
+  const asked = spawnSync('git', words, { cwd: root, encoding: 'utf8' });
+  return asked.status === 0 ? asked.stdout.trim() : undefined;
 }
