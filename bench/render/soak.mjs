@@ -84,10 +84,9 @@ ${figure(longest / 1024, 'KB')} and the others 1 KB, ${sum(({ events }) => event
 
 export function soakText(result) {
   const { settings, mix, command } = result;
-  const ends = command.split(' ').includes('resets')
-    ? ' Envoy ends each stream by a reset, as it does by default.'
-    : '';
-  return `## ${figure(settings.minutes, 'minutes')} of mixed traffic
+  const resets = command.split(' ').includes('resets');
+  const ends = resets ? ' Envoy ends each stream by a reset, as it does by default.' : '';
+  return `## ${figure(settings.minutes, 'minutes')} of mixed traffic${resets ? ', with resets' : ''}
 
 ${from(result)}
 

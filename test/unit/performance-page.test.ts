@@ -146,7 +146,7 @@ describe('style 4.16 figures of a page come from a script, with date, hardware a
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  function add(result: { kind: string }): void {
+  function add(result: Readonly<Record<string, unknown>> & { kind: string }): void {
     writeFileSync(join(folder, `2030-01-02-${result.kind}.json`), JSON.stringify(result));
   }
 
@@ -199,6 +199,16 @@ describe('style 4.16 figures of a page come from a script, with date, hardware a
     expect(section).toMatch(/^\| 2, 2 samples \| 95 MB .*\| 2.5 ms \| 3 ms \|/m);
     expect(section).toMatch(/^\| 4, 2 samples \| 100 MB .*\| 6.5 ms \| 7 ms \|/m);
     expect(section).toContain('| released, reason=end | 48,000 |');
+  });
+
+  it('shows a soak with resets beside one without', () => {
+    add(SOAK);
+    add({ ...SOAK, kind: 'soak-resets', command: 'node bench/soak.mjs resets --minutes 8' });
+
+    expect(render().match(/^## 8 minutes of .*$/gm)).toEqual([
+      '## 8 minutes of mixed traffic',
+      '## 8 minutes of mixed traffic, with resets',
+    ]);
   });
 
   it('counts what Envoy let through, and shows what the benchmark found wrong', () => {
