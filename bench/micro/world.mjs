@@ -110,6 +110,7 @@ export function createWorld(workers, env, pins = new MemoryPinStore({ maxPins: 1
     testEndpointSelection: false,
     collectLimitBytes: 1 << 26,
     held: new HeldTotal(1 << 28),
+    endsHeldStreams: true,
   });
   /** Ends every request, as the access log would have. */
   const endAll = () => {

@@ -201,6 +201,7 @@ async function assemble(loaded: Loaded, parts: OwnParts, shared: SharedState | n
     testEndpointSelection: settings.testEndpointSelection,
     collectLimitBytes: settings.maxPayloadSize,
     held: new HeldTotal(Math.max(HELD_BYTES, settings.maxPayloadSize)),
+    endsHeldStreams: settings.transport === 'http2',
   });
   const extAuthz = new ExtAuthz({ ...asked, observer: extAuthzObserver(metrics, log) });
   const accessLog = new AccessLogService({

@@ -90,6 +90,7 @@ describe.skipIf(noEnvoy())('envoy 4 the processing modes of a real Envoy', () =>
       decisionTimeoutMs: 250,
       collectLimitBytes: 1 << 26,
       held: new HeldTotal(1 << 28),
+      endsHeldStreams: false,
     });
     transport = grpcJsTransport([method], { maxReceiveBytes: 1 << 26, onHandlerError: () => undefined });
     const address = await transport.listen({ host: '127.0.0.1', port: 0 });

@@ -99,6 +99,7 @@ describe.skipIf(noEnvoy())('envoy 3.3 streams at rate with the graceful guard', 
       decisionTimeoutMs: 250,
       collectLimitBytes: 1 << 24,
       held: new HeldTotal(1 << 28),
+      endsHeldStreams: false,
     });
     transport = grpcJsTransport([method], {
       maxReceiveBytes: 1 << 25,

@@ -170,6 +170,7 @@ export class Stream {
       decisionTimeoutMs: 250,
       collectLimitBytes: 1 << 26,
       held: new HeldTotal(1 << 28),
+      endsHeldStreams: false,
       ...options,
     });
     this.#handler = this.method.open(this.call);

@@ -52,13 +52,14 @@ export class RequestSide implements AnswerTaker {
   readonly #settings: ExtProcSettings;
   readonly #stream: RequestStream;
   readonly #decider: Decider;
-  readonly #echo: Echo;
   #stage: Stage = 'fresh';
   /** Message that the decision answers. */
   #decidesIn: Phase = 'request_headers';
   #head: HeadView | null = null;
   #askedForBody = false;
-  readonly #held: HeldBody;
+  /** In full duplex only. */
+  #held: HeldBody | null = null;
+  #echo: Echo | null = null;
   /** The end of the body has come, as a flag or as trailers. */
   #bodyEnded = false;
   #trailersOwed = false;
@@ -71,8 +72,6 @@ export class RequestSide implements AnswerTaker {
     this.#settings = settings;
     this.#stream = stream;
     this.#decider = new Decider(settings.picker, settings.observer, settings.decisionTimeoutMs, this);
-    this.#echo = new Echo('request_body', stream);
-    this.#held = new HeldBody(settings.held);
   }
 
   /** True while the picker is asked: messages of the stream have to wait. */
@@ -148,7 +147,7 @@ export class RequestSide implements AnswerTaker {
   closed(): void {
     this.#decider.cancel();
     this.#countIgnoredOverride();
-    this.#held.take();
+    this.#held?.take();
   }
 
   /** No message times out in full duplex, where Envoy would not expect the word either (envoy 10.5). */
@@ -160,7 +159,7 @@ export class RequestSide implements AnswerTaker {
   answered(answer: FinalAnswer): void {
     this.#stage = 'settled';
     if (answer.kind === 'refusal') {
-      this.#held.take();
+      this.#held?.take();
       this.#stream.send('immediate_response', writeImmediate(immediateOf(answer, this.#settings.observer)));
       this.#stream.finished();
       return;
@@ -168,6 +167,8 @@ export class RequestSide implements AnswerTaker {
     this.#pick = answer.kind === 'pick' ? answer : null;
     this.#reply(this.#pick);
     this.#release();
+    // It lies in the bytes of its message, which would stay in memory as long as a stream that Envoy holds.
+    this.#head = null;
     this.#stream.settled();
   }
 
@@ -217,21 +218,27 @@ export class RequestSide implements AnswerTaker {
     this.#bodyEnded = message.endOfStream;
     if (this.#stage !== 'collecting') {
       this.#stage = 'settled';
-      this.#echo.send(message.body, message.endOfStream);
+      this.#echoed().send(message.body, message.endOfStream);
       return;
     }
+    this.#held ??= new HeldBody(this.#settings.held);
     this.#held.add(message.body);
-    if (this.#bodyEnded || this.#holdsEnough()) this.#decideByCollected();
+    if (this.#bodyEnded || this.#holdsEnough(this.#held)) this.#decideByCollected();
+  }
+
+  #echoed(): Echo {
+    this.#echo ??= new Echo('request_body', this.#stream);
+    return this.#echo;
   }
 
   /** Of one body and of all together: whoever comes when these are too much is decided by its beginning. */
-  #holdsEnough(): boolean {
+  #holdsEnough({ byteLength }: HeldBody): boolean {
     const { collectLimitBytes, held } = this.#settings;
-    return this.#held.byteLength >= collectLimitBytes || held.full;
+    return byteLength >= collectLimitBytes || held.full;
   }
 
   #decideByCollected(): void {
-    const body = { bytes: this.#held.joined(), complete: this.#bodyEnded };
+    const body = { bytes: this.#held?.joined() ?? EMPTY, complete: this.#bodyEnded };
     if (this.#head !== null) this.#decide('request_headers', this.#head, body);
   }
 
@@ -306,10 +313,10 @@ export class RequestSide implements AnswerTaker {
   /** What was held back in full duplex follows the header answer. */
   #release(): void {
     if (this.#stream.protocol.requestBodyMode !== 'full_duplex') return;
-    const held = this.#held.take();
+    const held = this.#held?.take() ?? [];
     const body = this.#pick?.body ?? null;
     const pieces = body === null ? held : [body];
-    if (pieces.length > 0) this.#echo.sendAll(pieces, this.#bodyEnded && !this.#trailersOwed);
+    if (pieces.length > 0) this.#echoed().sendAll(pieces, this.#bodyEnded && !this.#trailersOwed);
     if (this.#trailersOwed) this.#stream.send('request_trailers', CONTINUE.request_trailers);
     this.#trailersOwed = false;
   }

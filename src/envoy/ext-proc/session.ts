@@ -25,12 +25,12 @@ export class Session implements CallHandler, RequestStream {
   readonly #onClosed: (session: Session) => void;
   readonly #periodicLogMs: number;
   readonly #request: RequestSide;
-  readonly #response: ResponseSide;
-  readonly #waiting: Incoming[] = [];
+  /** Most streams need neither of them: what a stream takes is multiplied by all that are open. */
+  #response: ResponseSide | null = null;
+  #waiting: Incoming[] | null = null;
   #protocol: Protocol | null = null;
   /** Whichever message brings it first. */
   #subset: SubsetHint | null = null;
-  #responseBegan = false;
   /** True when no answer may go out any more. */
   #over = false;
   /** By an end with which the request goes on. */
@@ -45,7 +45,6 @@ export class Session implements CallHandler, RequestStream {
     this.ours = periodic !== null;
     this.#periodicLogMs = periodic ?? 0;
     this.#request = new RequestSide(settings, this);
-    this.#response = new ResponseSide(settings, this);
   }
 
   get protocol(): Protocol {
@@ -71,9 +70,11 @@ export class Session implements CallHandler, RequestStream {
     this.#settings.observer.messageReceived(message.phase);
     this.#protocol ??= message.protocol ?? NO_PROTOCOL;
     if (message.observability) return;
-    if (this.#request.deciding) this.#waiting.push(message);
-    else this.#handle(message);
-    this.#endIfDrained();
+    if (this.#request.deciding) {
+      this.#waiting ??= [];
+      this.#waiting.push(message);
+    } else this.#handle(message);
+    this.#endIfDone();
   }
 
   /** Envoy is through with this request. Its stream is waiting for our end (envoy 3.3). */
@@ -92,7 +93,7 @@ export class Session implements CallHandler, RequestStream {
   /** Ends the stream with OK as soon as Envoy is owed nothing: it then goes on without us (envoy 3.2). */
   drain(): void {
     this.#draining = true;
-    this.#endIfDrained();
+    this.#endIfDone();
   }
 
   send(kind: OutgoingKind, bytes: Buffer): void {
@@ -103,11 +104,11 @@ export class Session implements CallHandler, RequestStream {
 
   settled(): void {
     while (!this.#over && !this.#request.deciding) {
-      const next = this.#waiting.shift();
+      const next = this.#waiting?.shift();
       if (next === undefined) break;
       this.#handle(next);
     }
-    this.#endIfDrained();
+    this.#endIfDone();
   }
 
   finished(): void {
@@ -127,24 +128,22 @@ export class Session implements CallHandler, RequestStream {
         this.#request.trailers();
         break;
       case 'response_headers':
-        this.#beginResponse();
-        this.#response.headers(message, this.ours, this.#request.pick);
+        this.#beginResponse().headers(message, this.ours, this.#request.pick);
         break;
       case 'response_body':
-        this.#beginResponse();
-        this.#response.body(message, this.protocol);
+        this.#beginResponse().body(message, this.protocol);
         break;
       case 'response_trailers':
-        this.#beginResponse();
-        this.#response.trailers();
+        this.#beginResponse().trailers();
         break;
     }
   }
 
-  #beginResponse(): void {
-    if (this.#responseBegan) return;
-    this.#responseBegan = true;
+  #beginResponse(): ResponseSide {
+    if (this.#response !== null) return this.#response;
     this.#request.responseBegan();
+    this.#response = new ResponseSide(this.#settings, this);
+    return this.#response;
   }
 
   /**
@@ -176,25 +175,31 @@ export class Session implements CallHandler, RequestStream {
    */
   #outlivesPick(): boolean {
     if (this.#request.holdsStream || this.protocol.responseBodyMode !== 'none') return true;
-    return !this.ours && (this.#responseBegan || this.protocol.requestBodyMode === 'full_duplex');
+    return !this.ours && (this.#response !== null || this.protocol.requestBodyMode === 'full_duplex');
   }
 
   /** A body that passes through here would be cut by an early end (envoy 4.6). */
-  #endIfDrained(): void {
-    if (!this.#draining || this.#over || !this.#owesNothing()) return;
+  #endIfDone(): void {
+    if (this.#over || !(this.#draining || this.#isHeldInVain()) || !this.#owesNothing()) return;
     if (this.#echoes()) return;
     this.#finish();
     this.#endedByUs = true;
     this.#call.end();
   }
 
+  /** Whether Envoy would keep the stream until the response has ended, of which we learn by the access log. */
+  #isHeldInVain(): boolean {
+    if (!this.#settings.endsHeldStreams || !this.ours || !this.#request.holdsStream) return false;
+    return this.protocol.requestBodyMode !== 'streamed' && this.protocol.responseBodyMode === 'none';
+  }
+
   #owesNothing(): boolean {
-    return this.#request.settled || (this.#request.fresh && this.#responseBegan);
+    return this.#request.settled || (this.#request.fresh && this.#response !== null);
   }
 
   #finish(): void {
     this.#over = true;
-    this.#waiting.length = 0;
+    this.#waiting = null;
     this.#request.closed();
   }
 }

@@ -18,6 +18,11 @@ export interface ExtProcOptions {
   readonly collectLimitBytes: number;
   /** Of all streams together. When it is full, the beginning of a body has to do as well. */
   readonly held: HeldTotal;
+  /**
+   * Ends a stream with its body answer, which Envoy would keep until the response has ended: one of its 1,024 requests to the service
+   * by default. Each such end costs a reset (envoy 3.2), for which Node's HTTP/2 closes connections (envoy 3.3).
+   */
+  readonly endsHeldStreams: boolean;
 }
 
 /** The options, with what is worked out of them once. */
