@@ -1,6 +1,6 @@
 /**
  * Envoy's default end of a stream, a reset of each (envoy 3.2): `node bench/resets.mjs [--minutes 10] [--rate 2000] [--out FILE]`.
- * The generated configuration without its graceful guard; keys in headers. Ends with exit code 1 when a pick failed: a request
+ * The generated configuration; keys in headers. Ends with exit code 1 when a pick failed: a request
  * that was answered by an error, was not placed, left its worker, or that Envoy let through without an answer of the service.
  */
 import { ensureBuild, say } from '../scripts/setup.mjs';
@@ -15,7 +15,6 @@ const { settings, only, report, out } = begin('resets', {
 });
 ensureBuild();
 const { withStack } = await import('./end-to-end/lone-stack.mjs');
-const { defaultResets } = await import('./end-to-end/envoy-edits.mjs');
 const { VARIANTS } = await import('./end-to-end/variants.mjs');
 const { metricsOf } = await import('./lib/metrics.mjs');
 const { memory } = await import('./lib/proc.mjs');
@@ -23,8 +22,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
 
 const variants = VARIANTS.filter(({ name }) => (only ?? ['header-1k']).includes(name));
 report.rows = [];
-for (const variant of variants)
-  await withStack(report, variant, [defaultResets], settings.workers, (stack) => play(variant, stack));
+for (const variant of variants) await withStack(report, variant, [], settings.workers, (stack) => play(variant, stack));
 report.problems = report.rows.flatMap(problemsOf);
 for (const problem of report.problems) say(problem);
 finish(report, out);

@@ -1,7 +1,7 @@
 /**
- * Mixed traffic for a long time through a real Envoy: `node bench/soak.mjs [resets] [--minutes 60] [--rate 1000] [--out FILE]`.
- * Keys in headers and in bodies, long bodies, answers in events, clients that leave before and in the middle of their answer;
- * with `resets`, Envoy's default end of each stream besides.
+ * Mixed traffic for a long time through a real Envoy: `node bench/soak.mjs [--minutes 60] [--rate 1000] [--out FILE]`.
+ * Keys in headers and in bodies, long bodies, answers in events, clients that leave before and in the middle of their
+ * answer. Envoy ends each of its streams by a reset, its default.
  *
  * Samples the service each minute. Ends with exit code 1 when memory grew (the last quarter of the samples against the second),
  * something is left in flight, the event loop came late, or a request failed or left its worker.
@@ -11,7 +11,7 @@ import { ensureBuild, say } from '../scripts/setup.mjs';
 import { begin, finish } from './lib/report.mjs';
 import { median, rounded } from './lib/stats.mjs';
 
-const { settings, positionals, report, out } = begin('soak', {
+const { settings, report, out } = begin('soak', {
   minutes: 60,
   rate: 1000,
   'sample-seconds': 60,
@@ -25,7 +25,6 @@ const { settings, positionals, report, out } = begin('soak', {
 });
 ensureBuild();
 const { withStack } = await import('./end-to-end/lone-stack.mjs');
-const { defaultResets } = await import('./end-to-end/envoy-edits.mjs');
 const { memoryOf } = await import('./end-to-end/scenarios.mjs');
 const { VARIANTS } = await import('./end-to-end/variants.mjs');
 const { metricsOf } = await import('./lib/metrics.mjs');
@@ -51,8 +50,7 @@ const MIX = [
 report.mix = MIX;
 report.samples = [];
 const variant = VARIANTS.find(({ name }) => name === 'header-1k');
-const edits = positionals.includes('resets') ? [defaultResets] : [];
-await withStack(report, variant, edits, settings.workers, soak);
+await withStack(report, variant, [], settings.workers, soak);
 report.judged = judged(report.samples, report.end);
 report.problems = problemsOf(report.judged, report.end);
 for (const problem of report.problems) say(problem);

@@ -7,12 +7,11 @@ export function defaultBreakers({ static_resources: { clusters } }) {
   delete picker.circuit_breakers;
 }
 
-/** Envoy's default end of an ext_proc stream: a reset (envoy 3.2). */
-export function defaultResets(bootstrap) {
-  const [layer] = bootstrap.layered_runtime.layers;
-  const guard = 'envoy.reloadable_features.ext_proc_graceful_grpc_close';
-  if (!(guard in layer.static_layer)) throw new Error(`no ${guard}`);
-  delete layer.static_layer[guard];
+/** Envoy ends its streams instead of resetting them, which is its default (envoy 3.2). */
+export function gracefulEnds(bootstrap) {
+  if (bootstrap.layered_runtime !== undefined) throw new Error('a runtime is there');
+  const static_layer = { 'envoy.reloadable_features.ext_proc_graceful_grpc_close': true };
+  bootstrap.layered_runtime = { layers: [{ name: 'static', static_layer }] };
 }
 
 /** Opens Envoy's admin port, for its counters. */

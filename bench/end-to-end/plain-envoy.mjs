@@ -1,6 +1,6 @@
 import { parse, stringify } from 'yaml';
 
-const ROUND_ROBIN = {
+export const ROUND_ROBIN = {
   policies: [
     {
       typed_extension_config: {

@@ -61,12 +61,14 @@ export function configuration(flags) {
   return done.stdout;
 }
 
-export async function startEnvoy(binary, yaml, port) {
+/** @param wrapper words of a command that runs the binary */
+export async function startEnvoy(binary, yaml, port, wrapper = []) {
   const folder = mkdtempSync(join(tmpdir(), 'smg-envoy-bench-'));
   const file = join(folder, 'envoy.yaml');
   writeFileSync(file, yaml);
   const args = ['-c', file, '--use-dynamic-base-id', '--concurrency', '1', '-l', 'error'];
-  const child = own(spawn(binary, args, { stdio: ['ignore', 'ignore', 'inherit'] }));
+  const [command, ...words] = [...wrapper, binary, ...args];
+  const child = own(spawn(command, words, { stdio: ['ignore', 'ignore', 'inherit'] }));
   const gone = new Promise((resolve) => child.once('exit', resolve));
   const stop = async () => {
     child.kill('SIGKILL');

@@ -1,7 +1,7 @@
 /** The rows of bench/envoy-cost.mjs by what they are. */
 
 export const WHOLE = 'generated';
-export const AGAIN = 'generated, again (noise)';
+export const AGAIN = 'generated again (noise)';
 export const PLAIN = 'plain';
 const LADDER = 'ladder: ';
 

@@ -24,7 +24,6 @@ const SOURCES = {
   held: 'answers that stay open',
   resets: 'streams that end by a reset',
   soak: 'a long time',
-  'soak-resets': 'a long time, with resets',
   affinity: 'prompts that begin alike',
   ha: 'several replicas',
   micro: 'inside',
@@ -39,7 +38,6 @@ const SECTIONS = {
   held: heldText,
   resets: resetsText,
   soak: soakText,
-  'soak-resets': soakText,
   affinity: affinityText,
   ha: replicasText,
 };
@@ -155,7 +153,7 @@ node bench/envoy-cost.mjs # parts of the Envoy configuration, about 15 minutes
 node bench/transport.mjs  # the service without Envoy, about 15 minutes
 node bench/held.mjs       # answers that stay open, about 5 minutes
 node bench/resets.mjs     # streams that end by a reset, 10 minutes
-node bench/soak.mjs       # mixed traffic, an hour; with resets as its argument, Envoy's resets besides
+node bench/soak.mjs       # mixed traffic, an hour
 node bench/affinity.mjs   # prompts that begin alike, about 4 minutes
 node bench/ha.mjs         # several replicas, about 8 minutes; needs redis-server
 node bench/micro.mjs      # inside, about 6 minutes
@@ -165,7 +163,7 @@ node bench/render.mjs     # this page, from the newest files in bench/results
 
 The settings above are options of the same name. Results go to \`bench/results/local/\`, which git ignores; the option \`out\`
 names another file. This page is made of the newest \`bench/results/DATE-KIND.json\` of each kind; a kind is the name of the
-benchmark, but for \`end-to-end\` of \`run.mjs\` and \`soak-resets\` of a soak with resets. Leave the machine alone meanwhile.
+benchmark, but for \`end-to-end\` of \`run.mjs\`. Leave the machine alone meanwhile.
 `;
 
 function protocolsText(micro) {

@@ -83,14 +83,12 @@ ${figure(longest / 1024, 'KB')} and the others 1 KB, ${sum(({ events }) => event
 }
 
 export function soakText(result) {
-  const { settings, mix, command } = result;
-  const resets = command.split(' ').includes('resets');
-  const ends = resets ? ' Envoy ends each stream by a reset, as it does by default.' : '';
-  return `## ${figure(settings.minutes, 'minutes')} of mixed traffic${resets ? ', with resets' : ''}
+  const { settings, mix } = result;
+  return `## ${figure(settings.minutes, 'minutes')} of mixed traffic
 
 ${from(result)}
 
-${figure(settings.rate)} requests a second. ${mixText(mix)}${ends}
+${figure(settings.rate)} requests a second. ${mixText(mix)} Envoy ends each stream by a reset.
 A sample each ${figure(settings['sample-seconds'], 's')}: a figure is the median of a quarter of them, "worst" and "most" are the greatest. Lag is how late
 the event loop came, over the 10 ms of its timer; a sample has the time since the one before, the first has the start.
 Latency is that of all requests, those with slow answers among them, and is that of the whole path.

@@ -55,6 +55,7 @@ export function bootstrapOptions(flags: EnvoyFlags, loaded: Loaded): BootstrapOp
     mode: bootstrapMode(flags.mode),
     listen: ipAddress('--listen', flags.listen),
     pickers: pickers(flags.picker, settings),
+    nodeHttp2: settings.transport === 'grpc-js',
     failClosed: failsClosed(flags.fail ?? (flags.mode === 'ext-proc-full-duplex' ? 'closed' : 'open')),
     admin: adminAddress(flags),
     upstream: upstream(loaded),

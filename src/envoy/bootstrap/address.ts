@@ -36,6 +36,13 @@ export function isDnsName(address: Address): boolean {
   return address.kind === 'tcp' && isIP(address.host) === 0;
 }
 
+/** True for a Unix socket and for loopback: nobody else's machine. */
+export function isLocal(address: Address): boolean {
+  return (
+    address.kind === 'unix' || address.host === '::1' || (isIP(address.host) === 4 && address.host.startsWith('127.'))
+  );
+}
+
 /** Envoy's `core.v3.Address`. */
 export function envoyAddress(address: Address): object {
   if (address.kind === 'unix') return { pipe: { path: address.path } };

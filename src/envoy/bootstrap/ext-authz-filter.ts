@@ -16,7 +16,7 @@ function extAuthzFilter(options: BootstrapOptions): Config {
     stat_prefix: 'picker',
     transport_api_version: 'V3',
     grpc_service: {
-      ...pickerCall(PICKER_CLUSTER),
+      ...pickerCall(PICKER_CLUSTER, options.pickers),
       '# timeout': "a decision takes far less; Envoy's 200 ms would fire under load",
       timeout: '5s',
     },

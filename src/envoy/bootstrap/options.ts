@@ -69,6 +69,8 @@ export interface BootstrapOptions {
   readonly listen: TcpAddress;
   /** Replicas of the service, at least one. */
   readonly pickers: readonly Address[];
+  /** The service speaks Node's HTTP/2, which closes a connection after about a thousand resets (`--transport grpc-js`). */
+  readonly nodeHttp2: boolean;
   /** Requests fail with 503 while the service is away; else Envoy places them itself. */
   readonly failClosed: boolean;
   /** Envoy's admin interface; null for none. */

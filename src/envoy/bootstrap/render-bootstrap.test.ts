@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: parsed configuration has no types
 import { describe, expect, it } from 'vitest';
+import type { Address } from './address.ts';
 import { DEFAULTS, rendered } from './fixture.suite.ts';
 
 describe('decisions 46 data-parallel ranks', () => {
@@ -32,9 +33,27 @@ describe('decisions 46 data-parallel ranks', () => {
 describe('envoy 2.2 the recommended configuration', () => {
   const { bootstrap, manager, extProc, vhost, route, workers, override, listener } = rendered();
 
-  it('closes ext_proc streams gracefully', () => {
-    const layer = bootstrap.layered_runtime.layers[0].static_layer;
+  it("closes ext_proc streams gracefully where the service speaks Node's HTTP/2 (envoy 3.3)", () => {
+    const layer = rendered({ nodeHttp2: true }).bootstrap.layered_runtime.layers[0].static_layer;
     expect(layer['envoy.reloadable_features.ext_proc_graceful_grpc_close']).toBe(true);
+    expect(bootstrap.layered_runtime).toBeUndefined();
+  });
+
+  it.each<[string, boolean, ...Address[]]>([
+    ['not at the only process, beside Envoy', false, { kind: 'tcp', host: '127.0.0.1', port: 9002 }],
+    ['not at its Unix socket', false, { kind: 'unix', path: '/run/a.sock' }],
+    ['at another machine, which may be several', true, { kind: 'tcp', host: '10.0.0.1', port: 9002 }],
+    ['at a name', true, { kind: 'tcp', host: 'smg-envoy.default.svc', port: 9002 }],
+    [
+      'at several',
+      true,
+      { kind: 'tcp', host: '127.0.0.1', port: 9002 },
+      { kind: 'tcp', host: '127.0.0.1', port: 9004 },
+    ],
+  ])('repeats a call %s', (_, repeated, ...pickers) => {
+    const { grpc_service } = rendered({ pickers }).extProc;
+
+    expect('retry_policy' in grpc_service).toBe(repeated);
   });
 
   it('decisions 4 and 38: neither x-forwarded-for nor a request id is written by Envoy', () => {

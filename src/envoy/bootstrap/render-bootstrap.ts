@@ -14,7 +14,7 @@ export function renderBootstrap(options: BootstrapOptions): string {
     '#': headline(options),
     node: { id: 'smg-envoy', cluster: 'smg-envoy' },
     ...(options.admin === null ? {} : { admin: { address: envoyAddress(options.admin) } }),
-    ...(options.mode === 'ext-authz' ? {} : RUNTIME),
+    ...(options.mode === 'ext-authz' || !options.nodeHttp2 ? {} : RUNTIME),
     ...(options.staticWorkers === null ? { dynamic_resources: DYNAMIC } : {}),
     static_resources: {
       listeners: [listener(options)],
@@ -27,7 +27,7 @@ export function renderBootstrap(options: BootstrapOptions): string {
   });
 }
 
-/** Runtime guards that Envoy reads when it starts (envoy 3.2). */
+/** Runtime guards that Envoy reads when it starts: it then ends its streams instead of resetting them (envoy 3.2). */
 export const STATIC_RUNTIME: Config = {
   'envoy.reloadable_features.ext_proc_graceful_grpc_close': true,
   'envoy.filters.http.ext_proc.remote_close_timeout_milliseconds': 5000,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { extProcFilter } from '../bootstrap/ext-proc-filter.ts';
 import type { BootstrapOptions } from '../bootstrap/options.ts';
+import { pickerCall } from '../bootstrap/picker-call.ts';
 import { routeAction } from '../bootstrap/routes.ts';
 import { workerPolicy } from '../bootstrap/worker-cluster.ts';
 import { ENVOY, gateway } from './fixture.suite.ts';
@@ -33,8 +34,9 @@ describe('envoy 16.1 the EnvoyFilter', () => {
 
     expect(filter.patch).toEqual({
       operation: 'INSERT_BEFORE',
-      value: { ...extProcFilter(ENVOY, PICKER), name: 'smg-envoy.ext_proc', disabled: true },
+      value: { ...extProcFilter(ENVOY, pickerCall(PICKER, [])), name: 'smg-envoy.ext_proc', disabled: true },
     });
+    expect(filter.patch.value.typed_config.grpc_service.retry_policy.num_retries).toBe(3);
     expect(filter.match.listener.filterChain.filter.subFilter).toEqual({ name: 'envoy.filters.http.router' });
     expect(Object.keys(route.patch.value.typed_per_filter_config)).toEqual(['smg-envoy.ext_proc']);
   });

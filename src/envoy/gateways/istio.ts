@@ -1,6 +1,7 @@
 import { attemptLogger, endLogger } from '../bootstrap/access-log.ts';
 import { extProcFilter } from '../bootstrap/ext-proc-filter.ts';
 import { localReplyConfig } from '../bootstrap/local-replies.ts';
+import { pickerCall } from '../bootstrap/picker-call.ts';
 import { pickerProtocol } from '../bootstrap/picker-clusters.ts';
 import {
   carrierHeaders,
@@ -120,7 +121,7 @@ const inManager = (subFilter: Config): Config => ({
 const beforeRouter = inManager({ subFilter: { name: ROUTER } });
 
 function filterPatch(options: GatewayOptions): Config {
-  const filter = extProcFilter(options.envoy, pickerCluster(options));
+  const filter = extProcFilter(options.envoy, pickerCall(pickerCluster(options), []));
   return {
     '#': 'asks the service; off, so that only routes that turn it on are placed',
     applyTo: 'HTTP_FILTER',

@@ -40,8 +40,8 @@ export const PICKER_CLUSTER_ROWS: readonly Row[] = [
     },
     TWO,
   ],
-  ['T34', 'no back-off', ({ filter }) => delete filter.grpc_service.retry_policy.retry_back_off],
-  ['T34', 'no previous_hosts', ({ filter }) => delete filter.grpc_service.retry_policy.retry_host_predicate],
+  ['T34', 'no back-off', ({ filter }) => delete filter.grpc_service.retry_policy.retry_back_off, TWO],
+  ['T34', 'no previous_hosts', ({ filter }) => delete filter.grpc_service.retry_policy.retry_host_predicate, TWO],
   [
     'T34',
     'in envoy_grpc',
@@ -49,9 +49,10 @@ export const PICKER_CLUSTER_ROWS: readonly Row[] = [
       filter.grpc_service.envoy_grpc.retry_policy = filter.grpc_service.retry_policy;
       delete filter.grpc_service.retry_policy;
     },
+    TWO,
   ],
   ['T35', 'of 0', ({ picker }) => (picker.common_lb_config = { healthy_panic_threshold: { value: 0 } })],
-  ['T81', 'a name as istiod makes it, for grpc-js', namedByIstio, HEADERS, ['--transport', 'grpc-js']],
+  ['T81', 'a name as istiod makes it, for grpc-js', namedByIstio, [...HEADERS, '--transport', 'grpc-js']],
   ['T81:n', 'a name as istiod makes it', namedByIstio, HEADERS],
   [
     'T67',

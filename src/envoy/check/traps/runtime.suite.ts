@@ -4,14 +4,13 @@ import type { Row } from '../trap-rows.suite.ts';
 const STOCK = ['--transport', 'grpc-js'];
 
 export const RUNTIME_ROWS: readonly Row[] = [
-  ['T1:n', 'no runtime layer', ({ config }) => delete config.layered_runtime],
-  ['T1', 'no runtime layer, for grpc-js', ({ config }) => delete config.layered_runtime, [], STOCK],
-  ['T1', 'the guard is off', ({ config }) => (config.layered_runtime.layers[0].static_layer = {}), [], STOCK],
+  ['', 'no runtime layer', ({ config }) => delete config.layered_runtime],
+  ['T1', 'no runtime layer, for grpc-js', () => undefined, [], STOCK],
+  ['T1', 'the guard is off', ({ config }) => (config.layered_runtime.layers[0].static_layer = {}), STOCK],
   [
     'T1',
     'only an admin layer',
     ({ config }) => (config.layered_runtime.layers = [{ name: 'admin', admin_layer: {} }]),
-    [],
     STOCK,
   ],
   [
@@ -21,6 +20,7 @@ export const RUNTIME_ROWS: readonly Row[] = [
       const layer = { envoy: { reloadable_features: { ext_proc_graceful_grpc_close: true } } };
       config.layered_runtime.layers[0].static_layer = layer;
     },
+    STOCK,
   ],
   [
     'T2',
@@ -29,6 +29,7 @@ export const RUNTIME_ROWS: readonly Row[] = [
       config.layered_runtime.layers[0].static_layer['envoy.reloadable_features.ext_proc_stream_close_optimization'] =
         false;
     },
+    STOCK,
   ],
   [
     'T2',
@@ -36,6 +37,7 @@ export const RUNTIME_ROWS: readonly Row[] = [
     ({ config }) => {
       config.layered_runtime.layers[0].static_layer['envoy.reloadable_features.reset_with_error'] = false;
     },
+    STOCK,
   ],
   [
     '',
@@ -43,6 +45,7 @@ export const RUNTIME_ROWS: readonly Row[] = [
     ({ config }) => {
       config.layered_runtime.layers[0].static_layer['envoy.reloadable_features.reset_with_error'] = false;
     },
+    STOCK,
     ['--envoy-version', '1.39'],
   ],
 ];

@@ -9,7 +9,6 @@ export const RUNTIME_TRAPS: readonly Trap[] = [
   {
     id: 'T1',
     level: 'error',
-    levelBy: "a note where `--transport` is not Node's HTTP/2",
     title: 'ext_proc streams end with a reset',
     consequence:
       "Node's HTTP/2 server drops a connection after about 1,000 resets, and requests on it get 500 or lose their pick.",
@@ -19,15 +18,16 @@ export const RUNTIME_TRAPS: readonly Trap[] = [
     - name: static
       static_layer:
         ${GRACEFUL_CLOSE}: true`,
+    remark: 'Only with `--transport grpc-js`: the default transport takes any number of resets.',
     // envoy 3.3
-    *find(subject, settings) {
-      if (processors(subject).length === 0) return;
+    *find(subject, { nodeHttp2 }) {
+      if (!nodeHttp2 || processors(subject).length === 0) return;
       for (const bootstrap of subject.bootstraps) {
         const runtime = bootstrap.get('layered_runtime');
         const at = runtime.exists ? runtime.get('layers') : runtime;
         if (at.open || runtime.partial) continue;
         if (runtimeKeys(bootstrap).some(({ name, node }) => name === GRACEFUL_CLOSE && node.bool() === true)) continue;
-        yield { at, level: settings.nodeHttp2 ? 'error' : 'note' };
+        yield { at };
       }
     },
   },
