@@ -7,13 +7,14 @@ import { own } from './own.mjs';
 const READY_MS = 15_000;
 
 /**
- * Starts it on free ports with these flags; answers when its ready line came.
+ * Starts it on free ports, or on the socket of its flags; answers when its ready line came.
  *
  * @param checkout folder of the checkout whose build is run, this one by default
  */
 export async function startService(flags, checkout = root) {
   const program = join(checkout, 'bin', 'smg-envoy.js');
-  const args = [program, 'serve', '--grpc-port', '0', '--admin-port', '0', '--log-level', 'error', ...flags];
+  const port = flags.includes('--grpc-socket') ? [] : ['--grpc-port', '0'];
+  const args = [program, 'serve', ...port, '--admin-port', '0', '--log-level', 'error', ...flags];
   const started = performance.now();
   const child = own(spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] }));
   const gone = new Promise((resolve) => child.once('exit', resolve));
