@@ -119,6 +119,21 @@ describe.skipIf(noEnvoy())('the service goes away', () => {
     await until(async () => (await send()).status === 200, 'requests are served again');
   });
 
+  it('killed with --fail closed: answers that run end whole, also where the body was read (envoy 3.2)', async () => {
+    const stack = await stackWith(['--fail', 'closed']);
+    const headers = { 'x-sim': JSON.stringify({ tokens: 20, token_ms: 50 }) };
+    const running = Array.from({ length: 10 }, (_, i) =>
+      start(stack.url, { path: CHAT, headers, body: { rid: `run${i}_t1`, stream: true } }),
+    );
+    await Promise.all(running.map((exchange) => exchange.headers));
+    const reason = 'routing_key_override';
+    expect((await stack.service.metrics()).sum('smg_router_request_body_path_total', { reason })).toBe(10);
+
+    await stack.service.kill();
+
+    for (const { answer } of running) expect((await answer).text.match(/^data: /gm)).toHaveLength(23);
+  });
+
   it('SIGTERM under load: no request fails, running answers end whole, exit code 0', async () => {
     const stack = await stackWith();
     const load = loadOn(stack.url);
