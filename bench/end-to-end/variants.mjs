@@ -1,3 +1,6 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 /** What is compared. The first of each body size is plain Envoy, which the others are held against. */
 
 const OVERRIDE = ['--policy', 'round_robin', '--routing-key-override'];
@@ -17,8 +20,15 @@ export const VARIANTS = [
   {
     name: 'header-1k-grpc-js',
     title: 'header key, 1 KB, `--transport grpc-js`',
+    flags: [...HEADER, ...GRPC_JS],
+    key: 'header',
+    bodyBytes: KIB,
+  },
+  {
+    name: 'header-1k-unix',
+    title: 'header key, 1 KB, service on a Unix socket',
     flags: HEADER,
-    service: GRPC_JS,
+    service: ['--grpc-socket', join(tmpdir(), `smg-envoy-bench-${process.pid}.sock`)],
     key: 'header',
     bodyBytes: KIB,
   },
@@ -34,8 +44,7 @@ export const VARIANTS = [
   {
     name: 'rid-1k-grpc-js',
     title: 'body `rid`, 1 KB, `--transport grpc-js`',
-    flags: OVERRIDE,
-    service: GRPC_JS,
+    flags: [...OVERRIDE, ...GRPC_JS],
     key: 'rid',
     bodyBytes: KIB,
   },
@@ -53,8 +62,7 @@ export const VARIANTS = [
   {
     name: 'rid-last-220k-grpc-js',
     title: 'body `rid` as last member, 220 KB, `--transport grpc-js`',
-    flags: OVERRIDE,
-    service: GRPC_JS,
+    flags: [...OVERRIDE, ...GRPC_JS],
     key: 'rid-last',
     bodyBytes: 220 * KIB,
   },

@@ -42,11 +42,16 @@ const fewHeaders = ({ extProc }) => {
   extProc.forward_rules = { allowed_headers: { patterns: FEW_HEADERS.map((exact) => ({ exact })) } };
 };
 const noAttributes = ({ extProc }) => drop(extProc, 'request_attributes');
-const noCallRetries = ({ extProc }) => drop(extProc.grpc_service, 'retry_policy');
-const callRetriesElsewhere = ({ extProc }) => {
-  const policy = extProc.grpc_service.retry_policy;
-  if (policy.retry_host_predicate !== undefined) throw new Error('calls are repeated elsewhere already');
-  Object.assign(policy, { retry_host_predicate: [PREVIOUS_HOSTS], host_selection_retry_max_attempts: 5 });
+/** As towards a service that is not one process beside Envoy. */
+const callRetries = ({ extProc }) => {
+  if ('retry_policy' in extProc.grpc_service) throw new Error('calls are repeated already');
+  extProc.grpc_service.retry_policy = {
+    retry_on: 'connect-failure,refused-stream,unavailable,reset',
+    num_retries: 3,
+    retry_back_off: { base_interval: '0.005s', max_interval: '10s' },
+    retry_host_predicate: [PREVIOUS_HOSTS],
+    host_selection_retry_max_attempts: 5,
+  };
 };
 const noEarlyRemovals = ({ manager }) => drop(manager, 'early_header_mutation_extensions');
 const noRouteRemovals = ({ host }) => drop(host, 'request_headers_to_remove');
@@ -85,13 +90,19 @@ export const VARIANTS = {
     drop(extProc, 'allow_mode_override');
     drop(extProc, 'allowed_override_modes');
   },
-  'no retries of calls': noCallRetries,
-  'calls are repeated at another replica': callRetriesElsewhere,
+  'calls are repeated': callRetries,
   'no retries of requests': noRetries,
   'no early removal of headers': noEarlyRemovals,
   'no removal of headers by route': noRouteRemovals,
   'no local replies': ({ manager }) => drop(manager, 'local_reply_config'),
   'streams end gracefully': ({ bootstrap }) => gracefulEnds(bootstrap),
+  'calls by the older HTTP/2 codec': ({ picker }) => {
+    const options = picker.typed_extension_protocol_options['envoy.extensions.upstreams.http.v3.HttpProtocolOptions'];
+    options.explicit_http_config.http2_protocol_options.use_oghttp2_codec = false;
+  },
+  'calls without headers of Envoy': ({ extProc }) => {
+    extProc.grpc_service.envoy_grpc.skip_envoy_headers = true;
+  },
   'service on a Unix socket': ({ picker, socket }) => {
     const [endpoint] = picker.load_assignment.endpoints[0].lb_endpoints;
     endpoint.endpoint.address = { pipe: { path: socket } };
@@ -107,7 +118,7 @@ const STEPS = [
   ['no attributes', noAttributes],
   ['few headers forwarded', fewHeaders],
   ['no removal of headers', both(noEarlyRemovals, noRouteRemovals)],
-  ['no retries', both(noCallRetries, noRetries)],
+  ['no retries of requests', noRetries],
 ];
 export const LADDER = Object.fromEntries(
   STEPS.map(([name], at) => [
