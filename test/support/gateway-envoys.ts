@@ -186,7 +186,6 @@ export function envoyGatewayBootstrap(envoy: GatewayEnvoy, header: string): stri
         response_header_mode: 'SEND',
         response_trailer_mode: 'SKIP',
       },
-      request_attributes: ['xds.route_name', 'source.address'],
       response_attributes: ['upstream.address', 'response.code_details'],
     }),
     disabled: true,

@@ -31,7 +31,7 @@ export function checkEnvoy(files: readonly EnvoyFile[], given: CheckSettings): E
     if (read.trees.length === 0 && read.problems.length === 0) problems.push(`${name}:1:1: the file is empty`);
     return read.trees;
   });
-  const sources = sourcesOf(trees, problems);
+  const sources = sourcesOf(trees, given, problems);
   if (problems.length > 0) return { findings: [], notJudged: [], problems };
 
   const settings = ofService(given, sources.destinationHeader);

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import type { RetryOptions } from '../bootstrap/options.ts';
+import { STATIC_RUNTIME } from '../bootstrap/render-bootstrap.ts';
 import { envoyGateway } from './envoy-gateway.ts';
 import { ENVOY, gateway } from './fixture.suite.ts';
 import { duration } from './http-route.ts';
@@ -43,6 +45,14 @@ describe('envoy 16.2 the policies of Envoy Gateway', () => {
 
     expect(mode(true).response.attributes).toEqual(['upstream.address', 'response.code_details']);
     expect(mode(false).response).toBeUndefined();
+  });
+
+  it("envoy 3.3: the proxies get the runtime guard where the service speaks Node's HTTP/2, and no bootstrap else", () => {
+    const { bootstrap } = kinds({ envoy: { ...ENVOY, nodeHttp2: true } })['EnvoyProxy'].spec;
+
+    expect(bootstrap.type).toBe('Merge');
+    expect(parse(bootstrap.value).layered_runtime.layers[0].static_layer).toEqual(STATIC_RUNTIME);
+    expect(kinds()['EnvoyProxy'].spec.bootstrap).toBeUndefined();
   });
 
   it.each<[Partial<RetryOptions>, object]>([

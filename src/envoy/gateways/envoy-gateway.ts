@@ -55,14 +55,9 @@ function gateway(options: GatewayOptions): Manifest {
 }
 
 function envoyProxy(options: GatewayOptions): Manifest {
-  const about = [
-    'The proxies themselves. The bootstrap lets the service finish its streams; without it each is reset, and a server on',
-    "Node's HTTP/2 drops the whole connection after about a thousand.",
-  ].join('\n');
-  const runtime = { layered_runtime: { layers: [{ name: 'smg-envoy', static_layer: STATIC_RUNTIME }] } };
-  return manifest(API, 'EnvoyProxy', atGateway(options), about, {
+  return manifest(API, 'EnvoyProxy', atGateway(options), 'The proxies themselves.', {
     spec: {
-      bootstrap: { type: 'Merge', value: commentedYaml(runtime) },
+      ...(options.envoy.nodeHttp2 ? GRACEFUL : {}),
       telemetry: {
         '# accessLog': [
           'Tells the service how requests end, up to a second late. It stands in place of the log on stdout that an',
@@ -81,6 +76,18 @@ function envoyProxy(options: GatewayOptions): Manifest {
     },
   });
 }
+
+/** What a server on Node's HTTP/2 needs (envoy 3.3). */
+const GRACEFUL: Config = {
+  '# bootstrap': [
+    'Lets the service finish its streams. Envoy resets each by default, and the service, on the HTTP/2 of Node, would drop',
+    'the whole connection after about a thousand resets.',
+  ].join('\n'),
+  bootstrap: {
+    type: 'Merge',
+    value: commentedYaml({ layered_runtime: { layers: [{ name: 'smg-envoy', static_layer: STATIC_RUNTIME }] } }),
+  },
+};
 
 function clientTrafficPolicy(options: GatewayOptions): Manifest {
   const { envoy } = options;
@@ -153,7 +160,7 @@ function extensionPolicy(options: GatewayOptions): Manifest {
           processingMode: {
             '# allowModeOverride': 'the service asks for the body where headers do not suffice',
             allowModeOverride: true,
-            request: { attributes: ['xds.route_name', 'source.address'] },
+            request: {},
             '# response': 'one more exchange, for x-smg-routed-worker-id: only the service can write it here',
             ...(envoy.stamp ? response : {}),
           },

@@ -9,15 +9,15 @@ import type { GatewayOptions } from './options.ts';
 const FILTER = 'envoy.filters.http.ext_proc';
 
 /**
- * What an InferencePool needs on Istio: istiod names no authority for the service, so Envoy takes the name of the cluster,
- * whose `|` an HTTP/2 server of Node refuses.
+ * What an InferencePool needs on Istio where the service speaks Node's HTTP/2: istiod names no authority for it, so Envoy
+ * takes the name of the cluster, whose `|` that refuses.
  */
 export function inferencePoolOnIstio(options: GatewayOptions): Manifest {
   const { gateway, gatewayPods, workload, envoy } = options;
   const about = [
-    'Names an authority in the calls to the service. Without it Envoy sends the name of the cluster, with | in it, which the',
-    "HTTP/2 of Node refuses. It repeats what istiod says for the route: the name is NAMESPACE.ROUTE.RULE, as in the proxy's",
-    'configuration (istioctl proxy-config routes).',
+    'Names an authority in the calls to the service. Without it Envoy sends the name of the cluster, with | in it, which a',
+    'service with --transport grpc-js refuses. It repeats what istiod says for the route: the name is NAMESPACE.ROUTE.RULE, as',
+    "in the proxy's configuration (istioctl proxy-config routes).",
   ].join('\n');
   const overrides = {
     failure_mode_allow: !envoy.failClosed,

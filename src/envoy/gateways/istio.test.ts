@@ -29,6 +29,11 @@ describe('envoy 16.1 the EnvoyFilter', () => {
     expect(filter.spec.workloadSelector).toEqual({ labels: { istio: 'edge' } });
   });
 
+  it("envoy 3.3: asks for the runtime guard in the pods where the service speaks Node's HTTP/2", () => {
+    expect(kinds({ nodeHttp2: true })['EnvoyFilter']['#']).toContain('ext_proc_graceful_grpc_close: "true"');
+    expect(kinds()['EnvoyFilter']['#']).not.toContain('ext_proc_graceful_grpc_close');
+  });
+
   it("inserts the bootstrap's own filter, under a name of its own, off until a route turns it on", () => {
     const { filter, route } = patches();
 

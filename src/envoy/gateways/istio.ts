@@ -3,6 +3,7 @@ import { extProcFilter } from '../bootstrap/ext-proc-filter.ts';
 import { localReplyConfig } from '../bootstrap/local-replies.ts';
 import { pickerCall } from '../bootstrap/picker-call.ts';
 import { pickerProtocol } from '../bootstrap/picker-clusters.ts';
+import { STATIC_RUNTIME } from '../bootstrap/render-bootstrap.ts';
 import {
   carrierHeaders,
   decisionHeader,
@@ -87,15 +88,18 @@ function destinationRule(options: GatewayOptions): Manifest {
   return manifest('networking.istio.io/v1', 'DestinationRule', { ...workers, name: NAME }, about, body);
 }
 
+/** By a service on Node's HTTP/2 (envoy 3.3). */
+const ALSO_NEEDED = [
+  'Also needed in its pods, since a filter cannot set it: the runtime guard',
+  'envoy.reloadable_features.ext_proc_graceful_grpc_close, by this annotation of the pod template of the gateway:',
+  '  proxy.istio.io/config: |',
+  '    runtimeValues:',
+  ...Object.entries(STATIC_RUNTIME).map(([name, value]) => `      ${name}: "${value}"`),
+].join('\n');
+
 function envoyFilter(options: GatewayOptions): Manifest {
-  const about = [
-    'Patches the Envoys of the gateway. Also needed in its pods, since a filter cannot set it: the runtime guard',
-    'envoy.reloadable_features.ext_proc_graceful_grpc_close, by this annotation of the pod template of the gateway:',
-    '  proxy.istio.io/config: |',
-    '    runtimeValues:',
-    '      envoy.reloadable_features.ext_proc_graceful_grpc_close: "true"',
-    '      envoy.filters.http.ext_proc.remote_close_timeout_milliseconds: "5000"',
-  ].join('\n');
+  const patched = 'Patches the Envoys of the gateway.';
+  const about = options.envoy.nodeHttp2 ? `${patched} ${ALSO_NEEDED}` : patched;
   const body = {
     spec: {
       workloadSelector: { labels: options.gatewayPods },

@@ -1,3 +1,4 @@
+import type { CheckSettings } from '../check-settings.ts';
 import { ConfigNode, typeOf } from '../config-node.ts';
 import type { NotJudged } from '../not-judged.ts';
 import { itemsOf, member, showPlace, type Tree, textOf, valuesIn } from '../tree.ts';
@@ -27,7 +28,7 @@ const GRACEFUL_CLOSE = 'ext_proc_graceful_grpc_close';
  * Reads bootstraps, dumps of Envoy's admin interface (`/config_dump`), discovery responses, and the resources of Istio, Envoy
  * Gateway and kgateway that configure Envoy; other resources of Kubernetes are passed over.
  */
-export function sourcesOf(trees: readonly Tree[], problems: string[]): Sources {
+export function sourcesOf(trees: readonly Tree[], { nodeHttp2 }: CheckSettings, problems: string[]): Sources {
   const found = new Collector();
   const resources: Tree[] = [];
   for (const tree of trees.flatMap(unlisted)) {
@@ -36,7 +37,7 @@ export function sourcesOf(trees: readonly Tree[], problems: string[]): Sources {
     else if (!found.typed(tree)) problems.push(`${showPlace(tree.place)}: this is no configuration of Envoy`);
   }
   const patches = [istioPatches(resources), envoyGatewayPatches(resources), kgatewayPatches(resources)];
-  const guarded = mentions(trees, GRACEFUL_CLOSE);
+  const guarded = !nodeHttp2 || mentions(trees, GRACEFUL_CLOSE);
   for (const patch of patches) if (patch !== null) found.patch(patch, guarded);
   const [first] = resources;
   if (first !== undefined && patches.every((patch) => patch === null)) found.leftToGateway(first);
@@ -112,7 +113,7 @@ class Collector {
     this.#notJudged.push({ place: lds.place, reason });
   }
 
-  /** What a gateway adds to a configuration of its own. */
+  /** What a gateway adds to a configuration of its own. `guarded`: nothing is left to say of the runtime guard. */
   patch(tree: Tree, guarded: boolean): void {
     this.bootstrap(tree);
     this.#open = true;

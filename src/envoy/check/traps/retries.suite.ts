@@ -1,5 +1,8 @@
 import { BUFFERED, DUPLEX, HEADERS, type Row, routeMode, TWO } from '../trap-rows.suite.ts';
 
+/** The server on Node's own HTTP/2. */
+const STOCK = ['--transport', 'grpc-js'];
+
 export const RETRY_ROWS: readonly Row[] = [
   ['T10', 'fail open', ({ filter }) => (filter.failure_mode_allow = true), DUPLEX],
   ['T10', 'retries, and no route without them', ({ routes }) => routes.shift(), DUPLEX],
@@ -19,6 +22,27 @@ export const RETRY_ROWS: readonly Row[] = [
     ({ filter, manager }) => {
       filter.failure_mode_allow = false;
       filter.processing_mode.request_body_mode = 'BUFFERED';
+      delete manager.upgrade_configs;
+    },
+    [...TWO, ...STOCK],
+  ],
+  [
+    '',
+    'a buffered body whose stream we end',
+    ({ filter, manager }) => {
+      filter.failure_mode_allow = false;
+      filter.processing_mode.request_body_mode = 'BUFFERED';
+      delete manager.upgrade_configs;
+    },
+    TWO,
+  ],
+  [
+    'T31',
+    'a buffered body, and an Envoy that promises no access log',
+    ({ filter, manager }) => {
+      filter.failure_mode_allow = false;
+      filter.processing_mode.request_body_mode = 'BUFFERED';
+      delete filter.grpc_service.initial_metadata;
       delete manager.upgrade_configs;
     },
     TWO,

@@ -54,14 +54,15 @@ export const RETRY_TRAPS: readonly Trap[] = [
     cure: 'failure_mode_allow: true',
     // envoy 3.2
     remark:
-      'A body that the service asks for holds its stream, too. That is the price of fail closed with bodies and not reported: see the guide on Envoy.',
-    *find(subject, { envoyMinor }) {
-      for (const { config, modes } of processors(subject)) {
+      'Body streams end with their answer where `initial_metadata` has `x-smg-envoy` and `--transport` is `http2`. Else a body that the service asks for holds its stream, too: the price of fail closed with bodies, and not reported.',
+    *find(subject, { envoyMinor, nodeHttp2 }) {
+      for (const { config, modes, service } of processors(subject)) {
         const open = config.get('failure_mode_allow');
         if (open.bool(false) !== false) continue;
+        const weEnd = !nodeHttp2 && service.initialMetadata.has(ENVOY_MARK);
         for (const mode of modes) {
           if (isFullDuplex(mode)) continue;
-          const why = heldBy(mode, envoyMinor);
+          const why = heldBy(mode, envoyMinor, weEnd);
           if (why !== null) yield { at: mode.at.get(why), found: why };
         }
       }
@@ -194,10 +195,10 @@ function* duplexFlaws(asker: Asker): Generator<Flaw> {
   }
 }
 
-/** The field that keeps the stream open while the worker answers. */
-function heldBy(mode: ReturnType<typeof modeOf>, envoyMinor: number): string | null {
+/** The field that keeps the stream open while the worker answers; `weEnd`: the service ends it with the answer to a body. */
+function heldBy(mode: ReturnType<typeof modeOf>, envoyMinor: number, weEnd: boolean): string | null {
   if (mode.responseTrailers === 'SEND') return 'response_trailer_mode';
-  if (isBuffered(mode.requestBody)) return 'request_body_mode';
+  if (isBuffered(mode.requestBody) && !(weEnd && mode.responseBody === 'NONE')) return 'request_body_mode';
   return mode.responseHeaders === 'SEND' && envoyMinor < 37 ? 'response_header_mode' : null;
 }
 
