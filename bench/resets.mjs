@@ -1,7 +1,7 @@
 /**
  * Envoy's default end of a stream, a reset of each (envoy 3.2): `node bench/resets.mjs [--minutes 10] [--rate 2000] [--out FILE]`.
- * The generated configuration; keys in headers. Ends with exit code 1 when a pick failed: a request
- * that was answered by an error, was not placed, left its worker, or that Envoy let through without an answer of the service.
+ * The generated configuration; keys in headers. Ends with exit code 1 when a limit of the transport was reached or a pick failed: a
+ * request that was answered by an error, was not placed, left its worker, or that Envoy let through without an answer of the service.
  */
 import { ensureBuild, say } from '../scripts/setup.mjs';
 import { begin, finish } from './lib/report.mjs';
@@ -62,7 +62,7 @@ async function play(variant, stack) {
   report.rows.push(row);
 }
 
-function problemsOf({ variant, sent, failed, split, placed, resets, envoy }) {
+function problemsOf({ variant, sent, failed, split, placed, resets, limits, envoy }) {
   const counted = (end) =>
     Object.entries(envoy).reduce((sum, [name, value]) => (name.endsWith(end) ? sum + value : sum), 0);
   return [
@@ -71,6 +71,7 @@ function problemsOf({ variant, sent, failed, split, placed, resets, envoy }) {
     [placed !== sent, `${placed} of ${sent} requests were placed`],
     [counted('failure_mode_allowed') > 0, `${counted('failure_mode_allowed')} streams failed at Envoy`],
     [resets < sent, `${resets} resets came: the guard is still there`],
+    [Object.keys(limits).length > 0, `limits of the transport were reached: ${JSON.stringify(limits)}`],
   ]
     .filter(([wrong]) => wrong)
     .map(([, what]) => `${variant}: ${what}`);

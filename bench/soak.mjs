@@ -4,7 +4,8 @@
  * answer. Envoy ends each of its streams by a reset, its default.
  *
  * Samples the service each minute. Ends with exit code 1 when memory grew (the last quarter of the samples against the second),
- * something is left in flight, the event loop came late, or a request failed or left its worker.
+ * something is left in flight, the event loop came late, a limit of the transport was reached, or a request failed or left its
+ * worker. Reports requests whose periodic entries stayed away, which is no failure.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ensureBuild, say } from '../scripts/setup.mjs';
@@ -55,6 +56,7 @@ report.judged = judged(report.samples, report.end);
 report.problems = problemsOf(report.judged, report.end);
 for (const problem of report.problems) say(problem);
 say(JSON.stringify(report.judged));
+say(`${report.end.periodicLost} requests were released because their periodic entries stayed away`);
 finish(report, out);
 process.exitCode = report.problems.length === 0 ? 0 : 1;
 
@@ -87,6 +89,7 @@ async function soak(stack) {
     openCalls: last.openCalls,
     rssMiB: last.rssMiB,
     releases: metrics.each('smg_envoy_releases_total'),
+    periodicLost: metrics.sum('smg_envoy_releases_total', 'reason="periodic_lost"'),
     limits: metrics.each('smg_envoy_transport_limits_total'),
     resets: metrics.sum('smg_envoy_resets_received_total'),
     handlerErrors: metrics.sum('smg_envoy_handler_errors_total'),
@@ -123,7 +126,7 @@ function judged(samples, end) {
   };
 }
 
-function problemsOf({ rssGrowthPercent, lagP99Ms }, { sent, failed, split, inFlight, handlerErrors }) {
+function problemsOf({ rssGrowthPercent, lagP99Ms }, { sent, failed, split, inFlight, handlerErrors, limits }) {
   return [
     [rssGrowthPercent === null, 'too few samples to judge memory'],
     [rssGrowthPercent > settings['most-growth-percent'], `memory grew by ${rssGrowthPercent} %`],
@@ -132,6 +135,7 @@ function problemsOf({ rssGrowthPercent, lagP99Ms }, { sent, failed, split, inFli
     [failed > 0, `${failed} of ${sent} requests failed`],
     [split > 0, `${split} of ${sent} requests left their worker`],
     [handlerErrors > 0, `${handlerErrors} calls failed inside the service`],
+    [Object.keys(limits).length > 0, `limits of the transport were reached: ${JSON.stringify(limits)}`],
   ]
     .filter(([wrong]) => wrong)
     .map(([, what]) => what);

@@ -49,8 +49,8 @@ export function resetsText(result) {
 
 ${from(result)}
 
-${figure(settings.rate)} requests a second for ${figure(settings.minutes, 'minutes')}, key in a header, the generated configuration without its graceful guard: Envoy
-resets each stream. Let through unasked is Envoy's own count of streams that failed. The p99 is that of a client beside
+${figure(settings.rate)} requests a second for ${figure(settings.minutes, 'minutes')}, key in a header, the generated configuration: Envoy resets each
+stream. Let through unasked is Envoy's own count of streams that failed. The p99 is that of a client beside
 Envoy, the workers and the service on the same cores, the worst step of ${figure(settings['step-seconds'], 's')}.
 
 ${resetsTable(result)}

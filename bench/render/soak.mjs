@@ -53,7 +53,7 @@ function quartersTable({ samples }) {
 }
 
 function endTable({ end, judged }) {
-  const { sent, failed, split, left, releases, inFlight, openCalls, resets, handlerErrors, rssMiB } = end;
+  const { sent, failed, split, left, releases, inFlight, openCalls, resets, limits, handlerErrors, rssMiB } = end;
   return table(
     ['over all of it', ''],
     [
@@ -65,6 +65,7 @@ function endTable({ end, judged }) {
       ['streams open then', figure(openCalls)],
       ...Object.entries(releases).map(([label, count]) => [`released, ${label.replaceAll('"', '')}`, figure(count)]),
       ['resets received', figure(resets)],
+      ['limits of the transport reached', figure(Object.values(limits).reduce((sum, count) => sum + count, 0))],
       ['calls that failed inside the service', figure(handlerErrors)],
       ['resident at the end', figure(rssMiB, 'MB')],
       ['resident, last quarter to the second', signed(judged.rssGrowthPercent, '%')],

@@ -90,6 +90,7 @@ const SOAK = {
     rssMiB: 101,
     releases: { 'reason="end"': 48_000 },
     resets: 0,
+    limits: {},
     handlerErrors: 0,
   },
   judged: { rssGrowthPercent: 5.26, heapGrowthPercent: 0, lagP99Ms: 7, failed: 0 },
