@@ -1,5 +1,5 @@
 /**
- * ext_proc beside ext_authz: what one request costs this process, through the real transport, by each header that is a hint.
+ * ext_proc beside ext_authz: what one request costs this process, our HTTP/2 included, by each header that is a hint.
  * The client that plays Envoy has a process of its own. Both protocols take turns, so that a machine that slows down slows both.
  */
 import { fork } from 'node:child_process';
@@ -7,7 +7,7 @@ import { own } from '../lib/own.mjs';
 import { median, rounded } from '../lib/stats.mjs';
 import { checkMessage, createWorld, headersMessage } from './world.mjs';
 
-const { grpcJsTransport } = await import('../../dist/transport/grpc-js.js');
+const { http2Transport } = await import('../../dist/transport/http2/http2-transport.js');
 
 const WORKERS = 30;
 /** Requests of one order; each is another conversation. */
@@ -38,7 +38,7 @@ export async function measureProtocols({ rounds }) {
 
 async function measureHint({ hint, env, value }, client, rounds) {
   const world = createWorld(WORKERS, env);
-  const transport = grpcJsTransport([world.extProc, world.extAuthz], {
+  const transport = http2Transport([world.extProc, world.extAuthz], {
     maxReceiveBytes: 1 << 26,
     onHandlerError: (_, error) => {
       throw error;

@@ -167,8 +167,8 @@ benchmark, but for \`end-to-end\` of \`run.mjs\`. Leave the machine alone meanwh
 `;
 
 function protocolsText(micro) {
-  return `**By stream or by call.** The processor time that a request takes here in all, asked for by a client that plays Envoy over
-HTTP/2: a stream of ext_proc, or a call of [ext_authz](guides/ext-authz.md).
+  return `**By stream or by call.** The processor time that a request takes here in all, our HTTP/2 included, asked for by a client that
+plays Envoy: a stream of ext_proc, or a call of [ext_authz](guides/ext-authz.md).
 
 ${protocolsTable(micro)}
 
