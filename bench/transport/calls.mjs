@@ -14,14 +14,18 @@ import {
 const KEYS = 256;
 const BATCH_MS = 10;
 
-const EXT_PROC = '/envoy.service.ext_proc.v3.ExternalProcessor/Process';
+export const EXT_PROC = '/envoy.service.ext_proc.v3.ExternalProcessor/Process';
 const CHECK = '/envoy.service.auth.v3.Authorization/Check';
-const LOGS = '/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs';
+export const LOGS = '/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs';
 
 let requests = 0;
 
-/** Constant fields of a gRPC request of Envoy. */
-function fieldsOf(path, periodic) {
+/**
+ * Constant fields of a gRPC request of Envoy.
+ *
+ * @param periodic whether an access log tells the ends of picks, as Envoy's initial metadata says
+ */
+export function fieldsOf(path, periodic) {
   const fields = [
     [':method', 'POST'],
     [':scheme', 'http'],
@@ -110,7 +114,7 @@ export function createCalls(variant) {
 }
 
 /** Tag of an `immediate_response`. */
-const IMMEDIATE = 0x3a;
+export const IMMEDIATE = 0x3a;
 
 /** The access-log stream of each connection: an entry for each pick, at once or several together. */
 class Logs {
