@@ -58,10 +58,6 @@ function bootstrap(envoy: GatewayEnvoy, listener: object, manager: object, clust
   const full = 'extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
   return {
     admin: { address: at(envoy.adminPort) },
-    // What the annotation of the gateway's pods and the EnvoyProxy set.
-    layered_runtime: {
-      layers: [{ name: 'static', static_layer: { 'envoy.reloadable_features.ext_proc_graceful_grpc_close': true } }],
-    },
     static_resources: {
       listeners: [
         {
