@@ -8,6 +8,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ensureBuild, say } from '../scripts/setup.mjs';
+import { idleShare, quietMachine } from './ha/quiet.mjs';
 import { begin, finish } from './lib/report.mjs';
 import { cpuOf, idleCosts, SCENARIOS, warmUp } from './multi-core/measure.mjs';
 import { SHAPES } from './multi-core/shapes.mjs';
@@ -30,6 +31,8 @@ const { settings, positionals, only, report, out } = begin('multi-core', {
   /** From a pick until the access log tells its end. */
   'hold-ms': 250,
   'idle-seconds': 5,
+  /** Seconds to wait at most for the machine to have nothing else to do. */
+  'patience-secs': 5,
 });
 for (const name of positionals) if (!(name in SCENARIOS)) throw new Error(`no scenario ${name}`);
 for (const name of only ?? []) if (!SHAPES.some((each) => each.name === name)) throw new Error(`no shape ${name}`);
@@ -37,6 +40,7 @@ const names = positionals.length === 0 ? Object.keys(SCENARIOS) : positionals;
 ensureBuild();
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
+const quietBefore = await quietMachine(settings['patience-secs']);
 const { stands, client, pinned, stop } = await startStands(
   SHAPES.filter(({ name }) => only === null || only.includes(name)),
 );
@@ -54,6 +58,7 @@ try {
 } finally {
   await stop();
 }
+report.quiet = [quietBefore, await idleShare()];
 report.problems.push(...problemsIn(report.scenarios));
 for (const problem of report.problems) say(problem);
 finish(report, out);

@@ -9,6 +9,7 @@ import { withPrompts, withWorkers } from './growth.mjs';
 import { replicasText } from './ha.mjs';
 import { heldText } from './held.mjs';
 import { decisionTable, ledgerTable, pinsTable, protocolsTable, scanTable, snapshotTable } from './micro.mjs';
+import { multiCoreText } from './multi-core.mjs';
 import { policiesTable } from './policies.mjs';
 import { resetsText } from './resets.mjs';
 import { soakText } from './soak.mjs';
@@ -26,6 +27,7 @@ const SOURCES = {
   soak: 'a long time',
   affinity: 'prompts that begin alike',
   ha: 'several replicas',
+  'multi-core': 'one process or several',
   micro: 'inside',
   compare: 'against an earlier commit',
 };
@@ -40,6 +42,7 @@ const SECTIONS = {
   soak: soakText,
   affinity: affinityText,
   ha: replicasText,
+  'multi-core': multiCoreText,
 };
 
 /** @param results by kind; `end-to-end` and `micro` have to be there. Parts of `micro` that were not measured are left out, too. */
@@ -156,6 +159,7 @@ node bench/resets.mjs     # streams that end by a reset, 10 minutes
 node bench/soak.mjs       # mixed traffic, an hour
 node bench/affinity.mjs   # prompts that begin alike, about 4 minutes
 node bench/ha.mjs         # several replicas, about 8 minutes; needs redis-server
+node bench/multi-core.mjs # one process or several, about 3 minutes; needs redis-server
 node bench/micro.mjs      # inside, about 6 minutes
 node bench/compare.mjs    # against another commit, which is its argument
 node bench/render.mjs     # this page, from the newest files in bench/results

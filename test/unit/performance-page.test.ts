@@ -135,6 +135,40 @@ const ENVOY_COST = {
   ].map(([name, instructions]) => ({ name, instructions, failed: 0, split: 0 })),
 };
 
+const SPREAD_KIND = { answered: 900, differing: 0, p50Ms: 0.3, p99Ms: 2 };
+const SPREAD = {
+  ...{ sent: 1000, failed: 0, placed: 1000, rateHeld: true, perSecond: 20_000, serviceMicros: 40, redisMicros: 0 },
+  ...{ known: SPREAD_KIND, new: SPREAD_KIND, second: { ...SPREAD_KIND, answered: 25 } },
+  ...{ alone: 0, left: 0, messages: 0, rssMiB: 100, pssMiB: 60 },
+};
+const SPREAD_BY_TWO = {
+  ...SPREAD,
+  ...{ perSecond: 16_000, perSecondRatio: 0.8, serviceMicros: 50, serviceMicrosRatio: 1.25, redisMicros: 6 },
+  ...{ alone: 1, messages: 120, rssMiB: 110, pssMiB: 130 },
+};
+const MULTI_CORE = {
+  ...BEGUN,
+  kind: 'multi-core',
+  command: 'node bench/multi-core.mjs',
+  settings: {
+    rounds: 2,
+    seconds: 4,
+    connections: 4,
+    places: 64,
+    rate: 4000,
+    keys: 100,
+    'new-percent': 5,
+    'hold-ms': 250,
+  },
+  pinned: true,
+  quiet: [0.99, 0.98],
+  idle: { memory: { serviceMs: 3, redisMs: 0 }, 'redis-2': { serviceMs: 11, redisMs: 2 } },
+  scenarios: {
+    saturation: { summary: { memory: SPREAD, 'redis-2': SPREAD_BY_TWO } },
+    paced: { summary: { memory: SPREAD, 'redis-2': { ...SPREAD_BY_TWO, rateHeld: false } } },
+  },
+};
+
 describe('style 4.16 figures of a page come from a script, with date, hardware and command', () => {
   let folder: string;
   beforeEach(() => {
@@ -230,6 +264,19 @@ describe('style 4.16 figures of a page come from a script, with date, hardware a
       ['no stamp', '+10'],
       ['plain Envoy', '+290'],
     ]);
+  });
+
+  it('sets several processes beside one, and sums over what was tried', () => {
+    add(MULTI_CORE);
+
+    const section = render('## One process or several');
+
+    expect(section).toContain('| two processes, pins in Redis | 2,000 | 0 | 1,800 | 0 | 50 | 0 | 2 |');
+    expect(section).toContain(
+      '| two processes, pins in Redis | 16,000 | 0.8 | 50 µs | 1.25 | 6 µs | 120 | 110 MB | 130 MB |',
+    );
+    expect(section).toMatch(/^\| two processes, pins in Redis \| not held \|.* \| 11 ms \| 2 ms \|$/m);
+    expect(section).not.toContain('four processes');
   });
 
   it('fails where a result lacks a figure that its section tells', () => {
