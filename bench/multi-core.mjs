@@ -1,88 +1,74 @@
 /**
- * One process or several: `node bench/multi-core.mjs [saturation] [paced] [--only SHAPE,SHAPE] [--out FILE]`. The same load on
+ * One process or several: `node bench/multi-core.mjs [--only SHAPE,SHAPE] [--out FILE]`. The same load on
  * one process with pins in memory, and on one, two and four that share pins in Redis, asked by a client that plays an Envoy and
  * spreads its connections over them. The numbers below are options, too.
  *
  * All processes of the service run on one core, so that the figures are what a request costs in each shape, not how fast
  * more cores are. Ends with exit code 1 when a request failed or a key was at two workers. Needs redis-server; loopback only.
  */
-import { setTimeout as pause } from 'node:timers/promises';
 import { ensureBuild, say } from '../scripts/setup.mjs';
 import { idleShare, quietMachine } from './ha/quiet.mjs';
 import { begin, finish } from './lib/report.mjs';
-import { cpuOf, idleCosts, SCENARIOS, warmUp } from './multi-core/measure.mjs';
+import { play } from './multi-core/measure.mjs';
 import { SHAPES } from './multi-core/shapes.mjs';
-import { startStands } from './multi-core/stands.mjs';
+import { startStand } from './multi-core/stands.mjs';
 import { problemsIn, summarize } from './multi-core/summary.mjs';
 
-const { settings, positionals, only, report, out } = begin('multi-core', {
-  rounds: 3,
-  /** Length of a round. */
-  seconds: 4,
-  'warm-up': 2,
+const { settings, only, report, out } = begin('multi-core', {
+  rounds: 1,
+  /** Of each rate. A visit to all pins in use takes place every 10 s. */
+  seconds: 10,
+  /** At saturation. */
+  'full-seconds': 5,
+  'idle-seconds': 2,
   /** A multiple of the most processes, so that each has as many. */
   connections: 4,
   /** Requests at once at saturation. */
   places: 64,
-  rate: 4000,
-  keys: 10_000,
+  rate: 3000,
+  /** So many that a key has no two turns between two visits, as with turns of people. */
+  keys: 30_000,
   /** Share of requests that are the first or the second of a new key. */
   'new-percent': 5,
   /** From a pick until the access log tells its end. */
   'hold-ms': 250,
-  'idle-seconds': 5,
   /** Seconds to wait at most for the machine to have nothing else to do. */
   'patience-secs': 5,
 });
-for (const name of positionals) if (!(name in SCENARIOS)) throw new Error(`no scenario ${name}`);
 for (const name of only ?? []) if (!SHAPES.some((each) => each.name === name)) throw new Error(`no shape ${name}`);
-const names = positionals.length === 0 ? Object.keys(SCENARIOS) : positionals;
+const shapes = SHAPES.filter(({ name }) => only === null || only.includes(name));
 ensureBuild();
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
 const quietBefore = await quietMachine(settings['patience-secs']);
-const { stands, client, pinned, stop } = await startStands(
-  SHAPES.filter(({ name }) => only === null || only.includes(name)),
-);
-report.versions.redis = stands.find(({ redis }) => redis !== null)?.redis.version;
-report.pinned = pinned;
-report.problems = [];
-report.scenarios = {};
-try {
-  for (const stand of stands) {
-    const differing = await warmUp(stand, client, settings);
-    if (differing > 0) report.problems.push(`warm-up ${stand.name}: ${differing} turns went to another worker`);
-  }
-  report.idle = await idle();
-  for (const name of names) report.scenarios[name] = await scenario(name);
-} finally {
-  await stop();
+const rounds = {};
+report.pinned = true;
+for (let round = 1; round <= settings.rounds; round++) {
+  for (const shape of shapes) await playOne(shape, round);
 }
 report.quiet = [quietBefore, await idleShare()];
-report.problems.push(...problemsIn(report.scenarios));
+const { idle, ...scenarios } = rounds;
+report.idle = summarize(idle);
+report.scenarios = Object.fromEntries(
+  Object.entries(scenarios).map(([name, rows]) => [name, { rounds: rows, summary: summarize(rows, shapes[0].name) }]),
+);
+report.problems = problemsIn(report.scenarios);
 for (const problem of report.problems) say(problem);
 finish(report, out);
 process.exitCode = report.problems.length > 0 ? 1 : 0;
 
-async function idle() {
-  const before = Object.fromEntries(stands.map((stand) => [stand.name, cpuOf(stand)]));
-  const started = performance.now();
-  await pause(settings['idle-seconds'] * 1000);
-  const costs = idleCosts(stands, before, (performance.now() - started) / 1000);
-  say(`idle: ${JSON.stringify(costs)}`);
-  return costs;
-}
-
-async function scenario(name) {
-  const rounds = {};
-  for (let round = 1; round <= settings.rounds; round++) {
-    // Who goes first changes, so that nobody has always the warmer machine.
-    for (const stand of round % 2 === 1 ? stands : stands.toReversed()) {
-      const row = await SCENARIOS[name](stand, client, settings);
-      rounds[stand.name] ??= [];
-      rounds[stand.name].push(row);
-      say(`${name} ${round}/${settings.rounds} ${stand.name.padEnd(8)} ${JSON.stringify(row)}`);
+async function playOne(shape, round) {
+  const stand = await startStand(shape);
+  report.versions.redis ??= stand.redis?.version;
+  report.pinned &&= stand.pinned;
+  const told = (name, row) => say(`${round}/${settings.rounds} ${shape.name} ${name}: ${JSON.stringify(row)}`);
+  try {
+    for (const [name, row] of Object.entries(await play(stand, settings, told))) {
+      rounds[name] ??= {};
+      rounds[name][shape.name] ??= [];
+      rounds[name][shape.name].push(row);
     }
+  } finally {
+    await stand.stop();
   }
-  return { rounds, summary: summarize(rounds, stands[0].name) };
 }

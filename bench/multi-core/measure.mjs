@@ -1,68 +1,68 @@
-/** One order at one stand, and what its processes and its Redis took for it. */
+/** The load on one stand, and what its processes and its Redis took for it. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { metricsOf } from '../lib/metrics.mjs';
 import { cpuMicros, memory } from '../lib/proc.mjs';
 import { rounded } from '../lib/stats.mjs';
 
-/** Every known key meets every replica before anything is measured; the first turns are claims. */
-export async function warmUp(stand, client, settings) {
-  const count = settings.keys * (settings.connections + 1);
-  await client.ask({
-    ...orderOf(stand, settings),
-    kind: 'closed',
-    seconds: 60,
-    places: settings.places,
-    count,
-    newPercent: 0,
-  });
-  const row = await measured(stand, client, {
-    ...orderOf(stand, settings),
-    ...closedOf(settings),
-    seconds: settings['warm-up'],
-  });
-  return row.known.differing;
+/**
+ * What is done with one stand, one after the other; the first two have no row. A process visits the pins that it used every
+ * 10 s, so the rate lasts that long before it is measured, and while it is.
+ */
+const STEPS = [
+  // Every known key meets every process.
+  { kind: 'closed', seconds: () => 120, count: ({ keys }, { services }) => keys * services.length, newPercent: 0 },
+  { kind: 'paced', seconds: (settings) => settings.seconds },
+  { name: 'paced', kind: 'paced', seconds: (settings) => settings.seconds },
+  { name: 'brief', kind: 'paced', seconds: (settings) => settings.seconds, holdMs: 0 },
+  { name: 'saturation', kind: 'closed', seconds: (settings) => settings['full-seconds'] },
+];
+
+/** Rows by the name of a scenario, and `idle`; `told(name, row)` is called with each. */
+export async function play(stand, settings, told) {
+  const rows = { idle: await idleCosts(stand, settings['idle-seconds']) };
+  told('idle', rows.idle);
+  for (const { name, kind, seconds, count, newPercent, holdMs } of STEPS) {
+    const order = {
+      ...{ stand: stand.name, name: stand.name, addresses: stand.addresses, kind },
+      ...{ connections: settings.connections, keys: settings.keys, places: settings.places, rate: settings.rate },
+      seconds: seconds(settings),
+      count: count?.(settings, stand),
+      newPercent: newPercent ?? settings['new-percent'],
+      holdMs: holdMs ?? settings['hold-ms'],
+    };
+    const row = await measured(stand, order);
+    if (name === undefined) continue;
+    rows[name] = row;
+    told(name, row);
+  }
+  return rows;
 }
 
-export const SCENARIOS = {
-  /** As many requests as some places get answered. */
-  saturation: (stand, client, settings) =>
-    measured(stand, client, { ...orderOf(stand, settings), ...closedOf(settings) }),
-  /** A rate that all shapes hold. */
-  paced: (stand, client, settings) =>
-    measured(stand, client, { ...orderOf(stand, settings), kind: 'paced', rate: settings.rate }),
-};
-
-function orderOf({ name, addresses }, { connections, keys, seconds, ...settings }) {
-  const shared = { holdMs: settings['hold-ms'], newPercent: settings['new-percent'] };
-  return { stand: name, name, addresses, connections, keys, seconds, ...shared };
-}
-
-function closedOf({ places }) {
-  return { kind: 'closed', places };
-}
-
-/** Processor time without any request: milliseconds of each second, of all processes of a stand and of its Redis. */
-export function idleCosts(stands, before, seconds) {
-  return Object.fromEntries(
-    stands.map((stand) => {
-      const now = cpuOf(stand);
-      const share = (name) => rounded((now[name] - before[stand.name][name]) / 1000 / seconds);
-      return [stand.name, { serviceMs: share('services'), redisMs: share('redis') }];
-    }),
-  );
+/** Milliseconds of processor time in a second without any request, of all processes of a stand and of its Redis. */
+async function idleCosts(stand, seconds) {
+  const before = cpuOf(stand);
+  const started = performance.now();
+  await pause(seconds * 1000);
+  const took = performance.now() - started;
+  const now = cpuOf(stand);
+  return {
+    serviceMs: rounded((now.services - before.services) / took),
+    redisMs: rounded((now.redis - before.redis) / took),
+  };
 }
 
 /** Microseconds of processor time so far. */
-export function cpuOf({ services, redis }) {
+function cpuOf({ services, redis }) {
   return {
     services: services.reduce((sum, { pid }) => sum + cpuMicros(pid), 0),
     redis: redis === null ? 0 : cpuMicros(redis.pid),
   };
 }
 
-async function measured(stand, client, order) {
+async function measured(stand, order) {
   const before = await countsOf(stand);
   const cpuBefore = cpuOf(stand);
-  const { sent, failed, seconds, rateHeld, kinds } = await client.ask(order);
+  const { sent, failed, seconds, rateHeld, kinds } = await stand.client.ask(order);
   const cpu = cpuOf(stand);
   const after = await countsOf(stand);
   const sizes = stand.services.map(({ pid }) => memory(pid));

@@ -6,7 +6,7 @@ const COMPARED = ['perSecond', 'serviceMicros'];
 
 /**
  * @param rounds rows by shape, in the order of the rounds
- * @param base shape that the others are held against
+ * @param base shape that the others are held against, if there is one
  */
 export function summarize(rounds, base) {
   const entries = Object.entries(rounds).map(([name, rows]) => {
