@@ -16,10 +16,8 @@ import { problemsIn, summarize } from './multi-core/summary.mjs';
 
 const { settings, only, report, out } = begin('multi-core', {
   rounds: 1,
-  /** Of each rate. A visit to all pins in use takes place every 10 s. */
+  /** Of each measurement: a process visits all pins that it used once in this time. */
   seconds: 10,
-  /** At saturation. */
-  'full-seconds': 5,
   'idle-seconds': 2,
   /** A multiple of the most processes, so that each has as many. */
   connections: 4,

@@ -37,8 +37,11 @@ export class Connection {
   /**
    * One request. `answered(worker)` is called with the address of its worker, empty for none; `over(right)` once, at the end
    * of its stream.
+   *
+   * @throws Error when the connection was lost: no process may end while it is measured
    */
   ask(message, answered, over) {
+    if (!this.#peer.usable) throw new Error('a process of the service is gone');
     const requestId = `4a5f0c6e-7f6e-4a3f-9d55-${(requests++).toString(16).padStart(12, '0')}`;
     let worker = '';
     this.#peer.open(FIELDS, requestId, message, false, {

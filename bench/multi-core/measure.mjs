@@ -13,22 +13,21 @@ const STEPS = [
   { kind: 'closed', seconds: () => 120, count: ({ keys }, { services }) => keys * services.length, newPercent: 0 },
   { kind: 'paced', seconds: (settings) => settings.seconds },
   { name: 'paced', kind: 'paced', seconds: (settings) => settings.seconds },
-  { name: 'brief', kind: 'paced', seconds: (settings) => settings.seconds, holdMs: 0 },
-  { name: 'saturation', kind: 'closed', seconds: (settings) => settings['full-seconds'] },
+  { name: 'saturation', kind: 'closed', seconds: (settings) => settings.seconds },
 ];
 
 /** Rows by the name of a scenario, and `idle`; `told(name, row)` is called with each. */
 export async function play(stand, settings, told) {
   const rows = { idle: await idleCosts(stand, settings['idle-seconds']) };
   told('idle', rows.idle);
-  for (const { name, kind, seconds, count, newPercent, holdMs } of STEPS) {
+  for (const { name, kind, seconds, count, newPercent } of STEPS) {
     const order = {
       ...{ stand: stand.name, name: stand.name, addresses: stand.addresses, kind },
       ...{ connections: settings.connections, keys: settings.keys, places: settings.places, rate: settings.rate },
       seconds: seconds(settings),
       count: count?.(settings, stand),
       newPercent: newPercent ?? settings['new-percent'],
-      holdMs: holdMs ?? settings['hold-ms'],
+      holdMs: settings['hold-ms'],
     };
     const row = await measured(stand, order);
     if (name === undefined) continue;
@@ -78,6 +77,7 @@ async function measured(stand, order) {
     ...Object.fromEntries(Object.entries(kinds).map(([kind, row]) => [kind, kindOf(row, rateHeld)])),
     alone: after.alone - before.alone,
     left: after.inFlight,
+    visits: rounded((after.visits - before.visits) / sent),
     messages: Math.round((after.messages - before.messages) / seconds),
     rssMiB: Math.max(...sizesOf('rssMiB')),
     pssMiB: rounded(sizesOf('pssMiB').reduce((sum, size) => sum + size, 0)),
@@ -97,6 +97,7 @@ async function countsOf({ services }) {
     alone:
       sum('smg_envoy_pin_store_asks_total', 'result="late"') + sum('smg_envoy_pin_store_asks_total', 'result="failed"'),
     inFlight: sum('smg_envoy_picks_in_flight'),
+    visits: sum('smg_envoy_pin_store_syncs_total', 'result="refreshed"'),
     messages: sum('smg_envoy_replica_load_messages_total', 'event="received"'),
   };
 }
