@@ -1,6 +1,6 @@
 /**
  * `npm test`: set-up, an Envoy for the tests, every suite, and the line `N passed, N failed, N skipped` at the end.
- * Arguments go to vitest. `REQUIRE=envoy,redis,smg` makes a missing service a failure instead of a skip.
+ * Arguments go to vitest. `REQUIRE=envoy,redis,smg` makes a missing service a failure instead of a skip (test/support/require.ts).
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';

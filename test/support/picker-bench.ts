@@ -149,9 +149,14 @@ export class PickerBench {
   }
 
   add(n: number, fields: Record<string, unknown>): void {
-    this.#register(n, fields);
-    this.registry.ranksAnswered(this.registry.instance(urlOf(n))!, null);
-    this.#becomeReady(urlOf(n));
+    this.addUrl(urlOf(n), fields);
+  }
+
+  /** Registers a worker at an address of its own that is ready at once. */
+  addUrl(url: string, fields: Record<string, unknown> = {}): void {
+    this.registry.add(specOf(url, fields), 'flags');
+    this.registry.ranksAnswered(this.registry.instance(url)!, null);
+    this.#becomeReady(url);
   }
 
   /** Registers an engine with data-parallel ranks that are ready at once; ids are `http://10.0.0.N:8000@RANK`. */

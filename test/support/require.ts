@@ -1,8 +1,11 @@
-/** Services that `REQUIRE=envoy,redis,smg,crds` forbids to skip. */
+/** Services and programs that `REQUIRE=envoy,redis,smg,crds,go,nghttp2` forbids to skip. */
 const required = new Set((process.env['REQUIRE'] ?? '').split(',').map((name) => name.trim()));
 
-/** Things a test may do without, unless `REQUIRE` names them. */
-export type Requirement = 'envoy' | 'redis' | 'smg' | 'crds';
+/**
+ * Things a test may do without, unless `REQUIRE` names them. `go` stands for the programs that `test/interop/tools` builds,
+ * `nghttp2` for h2load and nghttp.
+ */
+export type Requirement = 'envoy' | 'redis' | 'smg' | 'crds' | 'go' | 'nghttp2';
 
 export function isRequired(service: Requirement): boolean {
   return required.has(service);

@@ -19,7 +19,8 @@ export class ServiceProcess {
     this.grpcPort = grpcPort;
     this.adminUrl = `http://127.0.0.1:${adminPort}`;
     this.#env = { ...process.env, ...env };
-    this.#args = ['serve', '--grpc-port', String(grpcPort), '--admin-port', String(adminPort), ...flags];
+    const port = flags.includes('--grpc-socket') ? [] : ['--grpc-port', String(grpcPort)];
+    this.#args = ['serve', ...port, '--admin-port', String(adminPort), ...flags];
   }
 
   /** Runs it with these further flags and variables; resolves when its ports are open. */
