@@ -26,12 +26,16 @@ export function noEnvoy(): boolean {
 }
 
 /** The command line of Envoy over a configuration, and a folder to remove afterwards. */
-function prepare(yaml: string, args: readonly string[]): { command: string; args: string[]; folder: string } {
-  if (runtime === undefined) throw new Error('no Envoy');
+function prepare(
+  yaml: string,
+  args: readonly string[],
+  envoy: EnvoyRuntime | undefined = runtime,
+): { command: string; args: string[]; folder: string } {
+  if (envoy === undefined) throw new Error('no Envoy');
   const folder = mkdtempSync(join(tmpdir(), 'smg-envoy-test-'));
   const file = join(folder, 'envoy.yaml');
   writeFileSync(file, yaml);
-  const [command = '', ...rest] = envoyCommand(runtime, folder, ['-c', file, ...args]);
+  const [command = '', ...rest] = envoyCommand(envoy, folder, ['-c', file, ...args]);
   return { command, args: rest, folder };
 }
 
@@ -78,6 +82,8 @@ export interface EnvoyOptions {
   readonly concurrency?: number;
   /** Log level, `warning` when unset. */
   readonly log?: string;
+  /** Another Envoy than the one of all tests. */
+  readonly runtime?: EnvoyRuntime;
 }
 
 /** Starts Envoy with a configuration; resolves when its listeners accept, rejects with its output when it ends. */
@@ -85,7 +91,7 @@ export async function startEnvoy(yaml: string, options: EnvoyOptions = {}): Prom
   const bootstrap = parse(yaml) as Bootstrap; // Envoy itself checks the shape
   const listeners = bootstrap.static_resources.listeners.map((listener) => listener.address.socket_address);
   const flags = ['--use-dynamic-base-id', '--concurrency', String(options.concurrency ?? 1)];
-  const { command, args, folder } = prepare(yaml, [...flags, '-l', options.log ?? 'warning']);
+  const { command, args, folder } = prepare(yaml, [...flags, '-l', options.log ?? 'warning'], options.runtime);
   const child = new Child(command, args);
   const up = async (): Promise<void> => {
     await until(async () => {
