@@ -11,122 +11,111 @@ function rowsOf(by, cells) {
   ]);
 }
 
-function costTable({ summary }) {
+/** Sums over all that was measured. */
+function placesTable(scenarios) {
+  const all = Object.values(scenarios).map(({ summary }) => summary);
+  const head = ['requests', 'failed', 'turns of known keys', 'at another worker'];
   return table(
-    [
-      '',
-      'a second',
-      'to the first',
-      'service CPU',
-      'to the first',
-      'Redis CPU',
-      'messages a second',
-      'largest process',
-      'all processes',
-    ],
-    rowsOf(summary, (row) => [
-      figure(row.perSecond),
-      figure(row.perSecondRatio),
-      figure(row.serviceMicros, 'µs'),
-      figure(row.serviceMicrosRatio),
-      figure(row.redisMicros, 'µs'),
-      figure(row.messages),
-      figure(row.rssMiB, 'MB'),
-      figure(row.pssMiB, 'MB'),
-    ]),
+    ['', ...head, 'second turns of new keys', 'at another worker', 'decided alone'],
+    rowsOf(all[0], (_, name) => {
+      const sum = (of) => figure(all.reduce((total, summary) => total + of(summary[name]), 0));
+      return [
+        sum(({ sent }) => sent),
+        sum(({ failed }) => failed),
+        sum(({ known }) => known.answered),
+        sum(({ known }) => known.differing),
+        sum(({ second }) => second.answered),
+        sum(({ second }) => second.differing),
+        sum(({ alone }) => alone),
+      ];
+    }),
   );
 }
 
-function pacedTable({ summary }, idle) {
+function costTable({ summary }, idle) {
   return table(
     [
       '',
       'service CPU',
       'to the first',
       'Redis CPU',
+      'visits of pins',
       'messages a second',
-      'known key, p50',
-      'p99',
-      'new key, p50',
-      'p99',
-      'just made elsewhere, p50',
-      'p99',
       'idle, service',
       'idle, Redis',
     ],
-    rowsOf(summary, (row, name) => [
-      row.rateHeld ? figure(row.serviceMicros, 'µs') : 'not held',
-      figure(row.serviceMicrosRatio),
-      figure(row.redisMicros, 'µs'),
-      figure(row.messages),
-      ...[row.known, row.new, row.second].flatMap(({ p50Ms, p99Ms }) => [figure(p50Ms, 'ms'), figure(p99Ms, 'ms')]),
+    rowsOf(summary, ({ rateHeld, serviceMicros, serviceMicrosRatio, redisMicros, visits, messages }, name) => [
+      rateHeld ? figure(serviceMicros, 'µs') : 'not held',
+      figure(serviceMicrosRatio),
+      figure(redisMicros, 'µs'),
+      figure(visits),
+      figure(messages),
       figure(idle[name].serviceMs, 'ms'),
       figure(idle[name].redisMs, 'ms'),
     ]),
   );
 }
 
-/** Sums over all rounds of all scenarios. */
-function placesTable(scenarios) {
-  const all = Object.values(scenarios).map(({ summary }) => summary);
-  const sum = (name, of) => all.reduce((total, summary) => total + of(summary[name]), 0);
+function waitTable({ summary }) {
+  const head = ['known key', 'new key', 'just made elsewhere'].flatMap((name) => [`${name}, p50`, 'p99']);
   return table(
-    [
-      '',
-      'requests',
-      'failed',
-      'turns of known keys',
-      'at another worker',
-      'second turns of new keys',
-      'at another worker',
-      'decided alone',
-    ],
-    rowsOf(all[0], (_, name) =>
-      [
-        sum(name, ({ sent }) => sent),
-        sum(name, ({ failed }) => failed),
-        sum(name, ({ known }) => known.answered),
-        sum(name, ({ known }) => known.differing),
-        sum(name, ({ second }) => second.answered),
-        sum(name, ({ second }) => second.differing),
-        sum(name, ({ alone }) => alone),
-      ].map((value) => figure(value)),
+    ['', ...head],
+    rowsOf(summary, (row) =>
+      [row.known, row.new, row.second].flatMap(({ p50Ms, p99Ms }) => [figure(p50Ms, 'ms'), figure(p99Ms, 'ms')]),
     ),
+  );
+}
+
+function fullTable({ summary }) {
+  return table(
+    ['', 'a second', 'to the first', 'service CPU', 'Redis CPU', 'visits of pins', 'largest process', 'all processes'],
+    rowsOf(summary, (row) => [
+      figure(row.perSecond),
+      figure(row.perSecondRatio),
+      figure(row.serviceMicros, 'µs'),
+      figure(row.redisMicros, 'µs'),
+      figure(row.visits),
+      figure(row.rssMiB, 'MB'),
+      figure(row.pssMiB, 'MB'),
+    ]),
   );
 }
 
 export function multiCoreText(result) {
   const { settings, scenarios, idle, pinned, quiet } = result;
-  const { saturation, paced } = scenarios;
   const cores = pinned
-    ? 'All processes of the service share the last core; the client and Redis have the first. So "a second" is what one core gives in each shape, and what more cores would add is not in it.'
-    : 'Processes were not kept on cores of their own, so that all take processor time from each other.';
-  const parts = [
-    `## One process or several
+    ? 'All processes of the service\nshare the last core; the client and Redis have the first. So more processes show what they cost, and not what more cores would add.'
+    : 'Processes\nwere not kept on cores of their own, so that all take processor time from each other.';
+  const often =
+    settings.rounds === 1 ? 'Each figure is from one run' : `A figure is the median of ${settings.rounds} runs`;
+  return `## One process or several
 
 ${from(result)}
 
 The same requests with a key in a header, from a client that plays an Envoy on ${settings.connections} connections and spreads them over the
-processes: ${figure(settings.keys)} known keys, whose turns go from process to process, and ${figure(settings['new-percent'])} % first turns of new keys and second ones at another
-process. The access log tells the end of a request ${figure(settings['hold-ms'], 'ms')} after its pick, so that processes tell each other of it. CPU is processor
-time for one request, of all processes of the service together, and of Redis; messages are those about requests in flight that all
-processes received. ${cores}
-A figure is the median of ${settings.rounds} rounds of ${figure(settings.seconds, 's')}, a ratio that of the ratios within each round. Before and after, ${quiet.map((share) => figure(share * 100, '%')).join(' and ')} of the machine's processor time was idle.
+processes: ${figure(settings.keys)} known keys, whose turns go from process to process, and ${figure(settings['new-percent'], '%')} first turns of new keys and second turns at
+another process. CPU is processor time for one request, of all processes of the service together, and of Redis; messages are those about
+requests in flight, as all processes receive them. ${cores}
+${often}; before and after, ${quiet.map((share) => figure(share * 100, '%')).join(' and ')} of the machine's processor time was idle.
 
 ${placesTable(scenarios)}
 
-Decided alone: claims of new keys that Redis did not answer in time, on a core that several processes share.
+Decided alone are claims that Redis did not answer in time. The others of the shape then learn of the key when it was told.
 
-${problemsText(result)}`,
-  ];
-  if (saturation !== undefined)
-    parts.push(`**As many as they answer**, ${settings.places} at once. Memory is resident for the largest process, and without what they share for all of them.
+${problemsText(result)}
 
-${costTable(saturation)}`);
-  if (paced !== undefined)
-    parts.push(`**At ${figure(settings.rate)} requests a second.** A key that was just made elsewhere is asked as soon as the first answer is there. Idle is processor
-time of each second without a request, of all processes.
+**At ${figure(settings.rate)} requests a second**, for ${figure(settings.seconds, 's')}. The access log tells the end of a request ${figure(settings['hold-ms'], 'ms')} after its pick. A visit is the call
+by which a process keeps a pin that it used alive in Redis, at most one in 10 s; the column has how many come to a request. Idle is
+processor time in a second without a request, before anything was asked.
 
-${pacedTable(paced, idle)}`);
-  return `${parts.join('\n\n')}\n`;
+${costTable(scenarios.paced, idle)}
+
+The time until the answer, at this rate; a key that was just made elsewhere is asked for as soon as the first answer is there.
+
+${waitTable(scenarios.paced)}
+
+**As many as they answer**, ${settings.places} at once. Memory is resident: of the largest process, and of all, what they share counted once.
+
+${fullTable(scenarios.saturation)}
+`;
 }
