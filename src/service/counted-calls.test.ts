@@ -4,7 +4,7 @@ import type { Call, CallHandler } from '../transport/transport.ts';
 import { countedCalls, serviceOf } from './counted-calls.ts';
 
 const HANDLER: CallHandler = { message: () => {}, halfClosed: () => {}, closed: () => {} };
-const CALL: Call = { metadata: () => undefined, send: () => {}, end: () => {} };
+const CALL: Call = { metadata: () => undefined, send: () => {}, release: () => {}, end: () => {} };
 
 it('counts each call under its service and opens it', () => {
   const metrics = createMetrics();

@@ -22,6 +22,9 @@ export class GrpcJsCall implements Call {
     if (!this.#over) this.#stream.write(message);
   }
 
+  /** The library takes new memory for each message. */
+  release(): void {}
+
   end(status: GrpcStatus = GrpcStatus.ok, details = ''): void {
     if (this.#over) return;
     this.#over = true;

@@ -27,13 +27,18 @@ export interface Call {
   metadata(name: string): string | undefined;
   /** Sends one message. Does nothing once the call is over. */
   send(message: Uint8Array): void;
+  /**
+   * The handler has done with the bytes of a message: their memory may come again with another one. A handler that does not say
+   * so leaves them to the garbage collector.
+   */
+  release(message: Buffer): void;
   /** Ends the call with a status, OK by default. Does nothing once the call is over. */
   end(status?: GrpcStatus, details?: string): void;
 }
 
 /** What a service does with one call. None of these may throw; a throw ends the call with INTERNAL. */
 export interface CallHandler {
-  /** One whole message. The bytes belong to the handler. */
+  /** One whole message. The bytes belong to the handler, until it gives them to {@link Call.release}. */
   message(bytes: Buffer): void;
   /** The client will send no more. A reset may be told this way too, right before `closed`. */
   halfClosed(): void;

@@ -28,6 +28,11 @@ export class FakeCall implements Call {
     if (!this.#over) this.sent.push(Buffer.from(message));
   }
 
+  /** As the next message would. */
+  release(message: Buffer): void {
+    message.fill(0xff);
+  }
+
   end(status: GrpcStatus = 0, details = ''): void {
     if (this.#over) return;
     this.status = status;

@@ -44,6 +44,7 @@ export class Check implements CallHandler, AnswerTaker {
     }
     this.#request = request;
     this.#decider.decide(request, this.#bodyToRead(request), this.#facts);
+    if (!this.#decider.pending) this.#call.release(bytes);
   }
 
   /** Of a unary call, the client says no more than its message. */

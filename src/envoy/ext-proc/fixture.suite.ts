@@ -60,7 +60,8 @@ export class FakePicker implements StreamPicker {
   }
 
   pick(head: RequestHead, body: BodyBytes | null, facts: StreamFacts): Answer | Promise<Answer> {
-    this.asked.push({ head, body, facts });
+    // A picker has done with the bytes when it has answered.
+    this.asked.push({ head, body: body && { ...body, bytes: Buffer.from(body.bytes) }, facts });
     return this.answer(head, body);
   }
 
@@ -129,6 +130,11 @@ export class RecordingCall implements Call {
   send(message: Uint8Array): void {
     if (this.ended !== null) throw new Error('sent after the end');
     this.sent.push(ProcessingResponse.decode(message));
+  }
+
+  /** As the next message would. */
+  release(message: Buffer): void {
+    message.fill(0xff);
   }
 
   end(status = 0, details = ''): void {

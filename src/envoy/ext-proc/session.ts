@@ -74,6 +74,7 @@ export class Session implements CallHandler, RequestStream {
       this.#waiting ??= [];
       this.#waiting.push(message);
     } else this.#handle(message);
+    if (this.#request.settled && !this.#echoes()) this.#call.release(bytes);
     this.#endIfDone();
   }
 

@@ -6,6 +6,7 @@ import { FrameReader, type FrameTaker } from './frame-reader.ts';
 import { HeaderBlocks } from './header-blocks.ts';
 import { HpackDecoder } from './hpack/decoder.ts';
 import type { Http2Limits, LimitName } from './limits.ts';
+import type { MessageMemory } from './message-memory.ts';
 import { Output } from './output.ts';
 import { PeerSettings } from './peer-settings.ts';
 import { ReceiveWindow } from './receive-window.ts';
@@ -18,6 +19,7 @@ export interface ConnectionParts {
   readonly methods: ReadonlyMap<string, Method>;
   readonly limits: Http2Limits;
   readonly maxMessageBytes: number;
+  readonly memory: MessageMemory;
   readonly observer: ConnectionObserver;
 }
 

@@ -2,6 +2,7 @@ import { type Call, type CallHandler, GrpcStatus, type Method } from '../transpo
 import { ANSWER_HEADERS, type HttpAnswer, onlyTrailers, trailers } from './answer-blocks.ts';
 import { Flag, FrameType, MAX_31_BITS } from './codes.ts';
 import { inflateMessage } from './compression.ts';
+import type { MessageMemory } from './message-memory.ts';
 import { MessageReader, type MessageTaker } from './message-reader.ts';
 import type { Output } from './output.ts';
 import { ReceiveWindow } from './receive-window.ts';
@@ -19,6 +20,7 @@ export interface CallHost {
   readonly output: Output;
   readonly sender: Sender;
   readonly maxMessageBytes: number;
+  readonly memory: MessageMemory;
   /** Bytes of {@link ReceiveWindow} of each stream. */
   readonly streamWindow: number;
   /** The handler threw. */
@@ -78,7 +80,7 @@ export class Http2Call implements Call, SendingCall, MessageTaker {
     this.contentLength = contentLength;
     this.#compression = compression;
     this.receiveWindow = new ReceiveWindow(host.streamWindow);
-    this.#reader = new MessageReader(this, host.maxMessageBytes);
+    this.#reader = new MessageReader(this, host.maxMessageBytes, host.memory);
   }
 
   /** Ended by us, or gone. */
@@ -157,6 +159,10 @@ export class Http2Call implements Call, SendingCall, MessageTaker {
     this.#enqueue(prefix, message);
   }
 
+  release(message: Buffer): void {
+    this.#host.memory.release(message);
+  }
+
   end(status: GrpcStatus = GrpcStatus.ok, details = ''): void {
     if (this.#over) return;
     this.#over = true;
@@ -176,6 +182,7 @@ export class Http2Call implements Call, SendingCall, MessageTaker {
       return;
     }
     const inflated = inflateMessage(this.#compression, bytes, this.#host.maxMessageBytes);
+    this.release(bytes);
     if (inflated.kind === 'message') this.#deliver(inflated.bytes);
     else this.unreadable(inflated.kind);
   }

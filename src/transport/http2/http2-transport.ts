@@ -3,6 +3,7 @@ import { type Listener, openListener } from '../listener.ts';
 import type { ListenAddress, Method, Transport, TransportFactory, TransportOptions } from '../transport.ts';
 import { Connection, type ConnectionObserver, type ConnectionParts } from './connection.ts';
 import { DEFAULT_LIMITS, type Http2Limits, type LimitName } from './limits.ts';
+import { MessageMemory } from './message-memory.ts';
 
 const TICK_MS = 1000;
 
@@ -30,6 +31,7 @@ class Http2Transport implements Transport, ConnectionObserver {
       methods: new Map(methods.map((method) => [method.path, method])),
       limits,
       maxMessageBytes: options.maxReceiveBytes,
+      memory: new MessageMemory(),
       observer: this,
     };
   }

@@ -1,3 +1,5 @@
+import type { MessageMemory } from './message-memory.ts';
+
 /** Bytes before each message: a flag and the length (gRPC over HTTP/2, Length-Prefixed-Message). */
 const PREFIX_BYTES = 5;
 /** A message gets all of its memory once this much of it is there: a length costs no more than what was sent for it. */
@@ -21,6 +23,7 @@ export interface MessageTaker {
 export class MessageReader {
   readonly #taker: MessageTaker;
   readonly #maxBytes: number;
+  readonly #memory: MessageMemory;
   #prefixFilled = 0;
   #compressed = false;
   #length = 0;
@@ -29,9 +32,10 @@ export class MessageReader {
   #stopped = false;
 
   /** @param maxBytes largest message that is taken */
-  constructor(taker: MessageTaker, maxBytes: number) {
+  constructor(taker: MessageTaker, maxBytes: number, memory: MessageMemory) {
     this.#taker = taker;
     this.#maxBytes = maxBytes;
+    this.#memory = memory;
   }
 
   /** True between messages: the call may end here. */
@@ -42,6 +46,7 @@ export class MessageReader {
   /** No more calls to the taker, and nothing is kept. */
   stop(): void {
     this.#stopped = true;
+    this.#memory.release(this.#body);
     this.#body = NONE;
   }
 
@@ -86,8 +91,9 @@ export class MessageReader {
   #makeRoom(needed: number): void {
     if (needed <= this.#body.length) return;
     const trusted = Math.min(Math.max(needed * TRUSTED_TIMES, LEAST_BYTES), TRUSTED_BYTES);
-    const body = Buffer.allocUnsafeSlow(needed < trusted ? Math.min(this.#length, trusted) : this.#length);
+    const body = this.#memory.take(needed < trusted ? Math.min(this.#length, trusted) : this.#length);
     this.#body.copy(body, 0, 0, this.#filled);
+    this.#memory.release(this.#body);
     this.#body = body;
   }
 

@@ -3,10 +3,12 @@ import type { RatedDeed } from './abuse.ts';
 import { NOT_GRPC, NOT_POST, onlyTrailers, unknownCompression } from './answer-blocks.ts';
 import { ErrorCode, Flag, FrameType, MAX_31_BITS } from './codes.ts';
 import { isKnownCompression, KNOWN_COMPRESSIONS } from './compression.ts';
+import type { ConnectionParts } from './connection.ts';
 import { ForgottenStreams } from './forgotten-streams.ts';
 import { grpcTimeoutMs } from './grpc-timeout.ts';
 import { type CallHost, Http2Call } from './http2-call.ts';
 import type { Http2Limits, LimitName } from './limits.ts';
+import type { MessageMemory } from './message-memory.ts';
 import type { Output } from './output.ts';
 import type { RequestFields } from './request-fields.ts';
 import type { Sender } from './sender.ts';
@@ -35,6 +37,7 @@ export class Streams implements CallHost {
   readonly output: Output;
   readonly sender: Sender;
   readonly maxMessageBytes: number;
+  readonly memory: MessageMemory;
   readonly streamWindow = STREAM_WINDOW;
   readonly #host: StreamsHost;
   readonly #methods: ReadonlyMap<string, Method>;
@@ -62,7 +65,7 @@ export class Streams implements CallHost {
     host: StreamsHost,
     output: Output,
     sender: Sender,
-    parts: { methods: ReadonlyMap<string, Method>; limits: Http2Limits; maxMessageBytes: number },
+    parts: Pick<ConnectionParts, 'methods' | 'limits' | 'maxMessageBytes' | 'memory'>,
     initialWindow: number,
   ) {
     this.#host = host;
@@ -71,6 +74,7 @@ export class Streams implements CallHost {
     this.#methods = parts.methods;
     this.#limits = parts.limits;
     this.maxMessageBytes = parts.maxMessageBytes;
+    this.memory = parts.memory;
     this.#initialWindow = initialWindow;
   }
 

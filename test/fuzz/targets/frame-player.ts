@@ -1,6 +1,7 @@
 /** Plays bytes into a connection of ours, and holds its handlers and its observer to their promises. */
 import { Connection, type ConnectionObserver } from '../../../src/transport/http2/connection.ts';
 import type { Http2Limits } from '../../../src/transport/http2/limits.ts';
+import { MessageMemory } from '../../../src/transport/http2/message-memory.ts';
 import type { Call, CallHandler, Method } from '../../../src/transport/transport.ts';
 import { fail, same } from '../lib/expect.ts';
 import { FakeSocket } from './fake-socket.ts';
@@ -28,7 +29,7 @@ export class Player implements ConnectionObserver {
     const methods = new Map(PATHS.map((path) => [path, this.#method(path)]));
     this.connection = new Connection(
       this.socket.socket,
-      { methods, limits, maxMessageBytes: MAX_MESSAGE, observer: this },
+      { methods, limits, maxMessageBytes: MAX_MESSAGE, memory: new MessageMemory(), observer: this },
       NOW,
     );
   }
