@@ -8,7 +8,8 @@ const places = [
   [Buffer.prototype, 'latin1Slice', (text) => text.length],
   [Buffer.prototype, 'utf8Slice', (text) => text.length],
   [Buffer, 'concat', (made) => made.byteLength],
-  [Buffer, 'from', (made) => made.byteLength],
+  // Of an ArrayBuffer it is a view.
+  [Buffer, 'from', (made, [source]) => (source instanceof ArrayBuffer ? 0 : made.byteLength)],
 ];
 
 /** The copies of a synchronous piece of work, each as its bytes. */

@@ -1,7 +1,7 @@
 /**
  * What can be counted rather than timed: `node --expose-gc --min-semi-space-size=64 bench/gates/in-process.mjs` prints, as JSON,
  * what a request with a header key allocates through the whole stack, from the bytes of a socket to those of the answer, how much
- * of a body is copied, and how many writes answer a piece that was read.
+ * of a body is copied, what memory a long body takes, and how many writes answer a piece that was read.
  */
 
 import { median } from '../lib/stats.mjs';
@@ -13,6 +13,8 @@ import { FakeSocket } from './fake-socket.mjs';
 
 const { Connection } = await import('../../dist/transport/http2/connection.js');
 const { DEFAULT_LIMITS } = await import('../../dist/transport/http2/limits.js');
+
+const { MessageMemory } = await import('../../dist/transport/http2/message-memory.js');
 
 const REQUESTS = 400;
 const WARM_UP = 50;
@@ -52,6 +54,7 @@ const parts = {
   methods: new Map([[world.extProc.path, world.extProc]]),
   limits: DEFAULT_LIMITS,
   maxMessageBytes: 1 << 26,
+  memory: new MessageMemory(),
   observer,
 };
 const connection = new Connection(socket, parts, 0);
@@ -66,7 +69,7 @@ for (let round = 0; round < WARM_UP; round++) playAll(piecesOfAll());
 const results = {
   ...allocated(),
   ...written(),
-  // Over many frames, where one copy puts it together; and in one frame, where it is read as it lies.
+  // Over many frames, and in one.
   long: copied(LONG_BODY_BYTES),
   short: copied(SHORT_BODY_BYTES),
 };
@@ -105,7 +108,18 @@ function copied(bodyBytes) {
     for (const piece of pieces) read(piece);
   });
   world.endAll();
-  return { bodyBytes, copied: copies.reduce((sum, size) => sum + size, 0) };
+  return { bodyBytes, copied: copies.reduce((sum, size) => sum + size, 0), bufferBytes: buffersOf(bodyBytes) };
+}
+
+/** Memory outside of V8's heap that a request with such a body takes anew. */
+function buffersOf(bodyBytes) {
+  const requests = Array.from({ length: 20 }, () => piecesOf(bodyBytes));
+  globalThis.gc();
+  const before = process.memoryUsage().arrayBuffers;
+  for (const pieces of requests) for (const piece of pieces) read(piece);
+  const taken = process.memoryUsage().arrayBuffers - before;
+  world.endAll();
+  return Math.round(taken / requests.length);
 }
 
 /** The question by the headers, and the body in DATA frames as the reads of a socket bring them. */

@@ -6,7 +6,7 @@ export interface FrameTaker {
   frame(type: number, flags: number, streamId: number, bytes: Buffer, from: number, to: number): void;
   /** The start of a DATA frame. @param length all of its payload, with padding: what flow control counts (RFC 9113 6.9.1) */
   dataBegins(streamId: number, length: number, flags: number): void;
-  /** Some of its bytes, as they came. The memory may be kept. */
+  /** Some of its bytes, as they came; they hold during the call only. */
   data(bytes: Buffer, from: number, to: number): void;
   dataEnds(): void;
   /** A frame is larger than we take: the connection is over. */

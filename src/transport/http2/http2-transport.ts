@@ -4,6 +4,7 @@ import type { ListenAddress, Method, Transport, TransportFactory, TransportOptio
 import { Connection, type ConnectionObserver, type ConnectionParts } from './connection.ts';
 import { DEFAULT_LIMITS, type Http2Limits, type LimitName } from './limits.ts';
 import { MessageMemory } from './message-memory.ts';
+import { readingIntoSharedMemory } from './shared-reads.ts';
 
 const TICK_MS = 1000;
 
@@ -95,11 +96,11 @@ class Http2Transport implements Transport, ConnectionObserver {
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
-  #accept(socket: Socket): void {
+  #accept(accepted: Socket): void {
+    const socket = readingIntoSharedMemory(accepted, (piece) => connection.read(piece, performance.now()));
     const connection = new Connection(socket, this.#parts, performance.now());
     this.#connections.add(connection);
     this.#ticks ??= setInterval(() => this.#tick(), TICK_MS).unref();
-    socket.on('data', (piece: Buffer) => connection.read(piece, performance.now()));
     socket.on('drain', () => connection.writable());
     // What fails on a socket closes it; that is all there is to know.
     socket.on('error', () => undefined);

@@ -20,7 +20,8 @@ export class MessageMemory {
 
   /** Memory of `length` bytes, with anything in it. */
   take(length: number): Buffer {
-    if (length < LEAST_BYTES || length > KEPT_BYTES) return Buffer.allocUnsafeSlow(length);
+    if (length < LEAST_BYTES) return Buffer.allocUnsafe(length);
+    if (length > KEPT_BYTES) return Buffer.allocUnsafeSlow(length);
     const size = 2 ** Math.ceil(Math.log2(length));
     const kept = this.#free.get(size)?.pop();
     if (kept !== undefined) this.#freeBytes -= size;

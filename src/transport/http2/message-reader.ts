@@ -17,8 +17,8 @@ export interface MessageTaker {
 }
 
 /**
- * Takes the messages of one call out of its DATA. A message that lies in one piece is a range of it; else it is copied, each byte
- * once, into memory of its size.
+ * Takes the messages of one call out of its DATA. Each is copied, each byte once, into memory of about its size: what was read is
+ * overwritten by the next read.
  */
 export class MessageReader {
   readonly #taker: MessageTaker;
@@ -76,10 +76,6 @@ export class MessageReader {
 
   #content(piece: Buffer, from: number, to: number): number {
     const missing = this.#length - this.#filled;
-    if (this.#filled === 0 && to - from >= missing) {
-      this.#deliver(piece.subarray(from, from + missing));
-      return from + missing;
-    }
     const taken = Math.min(missing, to - from);
     this.#makeRoom(this.#filled + taken);
     piece.copy(this.#body, this.#filled, from, from + taken);
