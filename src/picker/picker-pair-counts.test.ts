@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { deferred, HANDOFF, house, picked } from '../../test/support/pair-bench.ts';
+import type { RequestEnd } from './request-end.ts';
 
 describe('policies 2.5 and sticky-sessions 3.10: one unit on each leg', () => {
   it('both count from the decision on; the prefill until it is over', async () => {
@@ -21,6 +22,22 @@ describe('policies 2.5 and sticky-sessions 3.10: one unit on each leg', () => {
     expect(loads()).toBe('1010');
     bench.feedback.streamEnded(pickId);
     expect([loads(), dispatch.last.cancelled]).toEqual(['0000', 1]);
+  });
+
+  it.each<[string, Partial<RequestEnd>, number]>([
+    ['was served leaves its prefill to end by itself', {}, 0],
+    ['failed ends its prefill', { status: 400 }, 1],
+    ['broke off ends its prefill', { codeDetails: 'upstream_reset_after_response_started{connection_termination}' }, 1],
+    ['was left by its client ends its prefill', { clientGone: true }, 1],
+  ])('a decode that %s', async (_, end, cancelled) => {
+    const { bench, dispatch, loads } = house();
+    const answer = deferred(bench.ask({}));
+    await dispatch.last.give(HANDOFF);
+    bench.end(picked(await answer.answer).pickId, 3, end);
+    expect([loads(), dispatch.last.cancelled]).toEqual(['0000', cancelled]);
+
+    await dispatch.last.end('success');
+    expect(loads()).toBe('0000');
   });
 
   it('a prefill that a sidecar sends counts until the decode ends', () => {

@@ -66,6 +66,8 @@ class Request {
   readonly finals: FinalAnswer[] = [];
   /** Envoy or the client is through with it. */
   over = false;
+  /** Its decode was served: its prefill is left to end by itself. */
+  served = false;
 
   take(answer: Answer): void {
     this.answer = answer;
@@ -161,6 +163,7 @@ class Model {
       case 'abandon':
         if (pickId === null || request.over) break;
         request.over = true;
+        request.served = step.do === 'end';
         if (step.do === 'end') bench.end(pickId, 3);
         else if (step.do === 'stream') bench.feedback.streamEnded(pickId);
         else bench.picker.abandon(pickId);
@@ -186,7 +189,7 @@ class Model {
     for (const request of this.requests) {
       expect(request.finals.length).toBe(request.waits ? 0 : 1);
       const live = this.runsOf(request).filter(({ ended }) => !ended);
-      expect(live.length).toBeLessThanOrEqual(this.#unitsOf(request) > 0 ? 1 : 0);
+      expect(live.length).toBeLessThanOrEqual(this.#unitsOf(request) > 0 || request.served ? 1 : 0);
     }
     expect(dispatch.prefills.filter(({ cancelled }) => cancelled > 1)).toEqual([]);
   }
@@ -196,6 +199,11 @@ class Model {
     for (const [number, request] of this.requests.entries()) {
       if (request.waits) this.#happens(request, { do: 'cancel', who: number });
       else this.#happens(request, { do: number % 2 === 0 ? 'end' : 'stream', who: number });
+    }
+    await settle();
+    for (const request of this.requests.filter(({ served }) => served)) {
+      for (const run of this.runsOf(request)) if (!run.ended) run.finish('success');
+      request.served = false;
     }
     await settle();
   }

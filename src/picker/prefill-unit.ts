@@ -52,9 +52,9 @@ export class PrefillUnit implements Companion {
     if (this.#decision.pinKey !== null) pins.touch(this.#decision.pinKey, clock());
   }
 
-  /** The request is over, and nobody needs its prefill any more. */
-  released(): void {
+  /** The request is over. A prefill whose decode was served is over as well, and its answer on the way. */
+  released(served: boolean): void {
     this.end();
-    this.#run?.cancel();
+    if (!served) this.#run?.cancel();
   }
 }

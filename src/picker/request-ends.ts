@@ -54,7 +54,8 @@ export class RequestEnds {
 
   ended(end: RequestEnd, now: number): void {
     const { ledger, metrics } = this.#parts;
-    const entry = ledger.end(end.pickId, 'end');
+    const whole = !end.clientGone && end.status < 400 && isServed(end.status, end.codeDetails);
+    const entry = ledger.end(end.pickId, 'end', whole);
     metrics.logEntries.cell(entry === undefined ? 'unknown_pick' : 'end').value += 1;
     this.#parts.breakers.ended(end, entry);
     this.#countAnswer(end, entry);

@@ -4,8 +4,8 @@ import type { Worker } from './worker.ts';
 
 /** What goes on beside a request and ends with it at the latest. */
 export interface Companion {
-  /** The request counts no more. Called once. */
-  released(): void;
+  /** The request counts no more. Called once. @param served its client has the whole answer of its worker */
+  released(served: boolean): void;
 }
 
 /** Stands for the interval of a pick that no log entry is about: it was not dispatched yet, or ends with another one. */
@@ -202,11 +202,11 @@ export class InFlightLedger {
     return true;
   }
 
-  /** The pick's last word came: stops counting it, if it still counts, and forgets it. */
-  end(pickId: string, reason: ReleaseReason = 'end'): InFlightEntry | undefined {
+  /** The pick's last word came: stops counting it, if it still counts, and forgets it. @param served as a companion hears it */
+  end(pickId: string, reason: ReleaseReason = 'end', served = false): InFlightEntry | undefined {
     const entry = this.#entries.get(pickId);
     if (entry === undefined) return undefined;
-    if (!entry.released) this.#letGo(entry, reason);
+    if (!entry.released) this.#letGo(entry, reason, served);
     // A full keep may have pushed it out already.
     if (this.#entries.delete(pickId)) this.#kept.remove(entry);
     return entry;
@@ -290,7 +290,7 @@ export class InFlightLedger {
     entry.countsOn = serving;
   }
 
-  #letGo(entry: Entry, reason: ReleaseReason): void {
+  #letGo(entry: Entry, reason: ReleaseReason, served = false): void {
     LoadCounter.of(entry.countsOn.load).remove(entry.loadKey);
     this.#releases[reason] += 1;
     entry.released = true;
@@ -298,7 +298,7 @@ export class InFlightLedger {
     entry.queue.remove(entry);
     this.#kept.append(entry);
     if (this.#kept.size > this.#keepMax) this.#dropOldest();
-    entry.companion?.released();
+    entry.companion?.released(served);
   }
 
   #dropOld(now: number): void {
