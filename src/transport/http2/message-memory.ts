@@ -1,3 +1,5 @@
+/** Messages of less come out of Node's pool, whose size is another one in each version. */
+const SMALL_BYTES = 4096;
 /** Messages of less are left to the garbage collector, which hardly notices them. */
 const LEAST_BYTES = 64 * 1024;
 /** So much of what nobody uses is kept for the next messages. */
@@ -20,8 +22,8 @@ export class MessageMemory {
 
   /** Memory of `length` bytes, with anything in it. */
   take(length: number): Buffer {
-    if (length < LEAST_BYTES) return Buffer.allocUnsafe(length);
-    if (length > KEPT_BYTES) return Buffer.allocUnsafeSlow(length);
+    if (length < SMALL_BYTES) return Buffer.allocUnsafe(length);
+    if (length < LEAST_BYTES || length > KEPT_BYTES) return Buffer.allocUnsafeSlow(length);
     const size = 2 ** Math.ceil(Math.log2(length));
     const kept = this.#free.get(size)?.pop();
     if (kept !== undefined) this.#freeBytes -= size;
