@@ -9,6 +9,8 @@ const { HeldTotal } = await dist('envoy/ext-proc/held-total');
 const { readMessage } = await dist('envoy/ext-proc/read-message');
 const { CheckRequest } = await dist('gen/envoy/service/auth/v3/external_auth');
 const { ProcessingRequest } = await dist('gen/envoy/service/ext_proc/v3/external_processor');
+// A build from before there was one has none.
+const recent = await dist('picker/decision-ring').catch(() => null);
 const { PickCounters } = await dist('picker/pick-counters');
 const { PickIds } = await dist('picker/pick-ids');
 const { Picker } = await dist('picker/picker');
@@ -66,12 +68,17 @@ export function createWorld(workers, env, pins = new MemoryPinStore({ maxPins: 1
     throw error;
   };
   const log = createLog({ level: 'error', json: true });
+  const watch =
+    recent === null
+      ? { decided: () => {}, undecided: () => {} }
+      : new recent.DecisionRing({ mode: settings.decisionRing, clock: () => performance.now(), wallClock: Date.now });
   const picker = new Picker(
     {
       fleet: registry,
       pins,
       ledger,
       counters: new PickCounters(metrics),
+      watch,
       log,
       pickIds: new PickIds('0badcafe'),
       requestIds: new RequestIds((bytes) => randomFillSync(bytes)),

@@ -6,6 +6,8 @@ import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
 import type { AskWorker } from '../workers/ask-worker.ts';
 import type { WorkerScheme } from '../workers/worker-url.ts';
 import { BearerKeys } from './bearer-keys.ts';
+import { type DashboardParts, dashboardRoutes } from './dashboard/routes.ts';
+import { type DecisionRouteParts, decisionRoutes } from './decision-routes.ts';
 import type { FleetAdmin, NamesAdmin } from './fleet-admin.ts';
 import { flushRoute } from './flush-cache.ts';
 import { loadsJson } from './load-json.ts';
@@ -15,7 +17,6 @@ import { probeRoutes } from './probe-routes.ts';
 import type { ServiceState } from './readiness.ts';
 import type { AdminEnv, Route } from './route.ts';
 import { createRouter } from './router.ts';
-import { statusPage } from './status-page.ts';
 import { workerRoutes } from './worker-routes.ts';
 
 export interface MetricsParts {
@@ -30,6 +31,8 @@ export interface AdminParts extends MetricsParts, Omit<PinAdminParts, 'fleet' | 
   /** Schemes of workers that Envoy is configured for. */
   readonly schemes: ReadonlySet<WorkerScheme>;
   readonly ask: AskWorker;
+  readonly decisions: DecisionRouteParts;
+  readonly dashboard: Pick<DashboardParts, 'assets' | 'census' | 'envoy' | 'series' | 'setUp' | 'tenants'>;
   readonly state: () => ServiceState;
   /** Effective settings as plain data, secrets masked. */
   readonly config: () => unknown;
@@ -53,6 +56,7 @@ export function createAdminApp(parts: AdminParts): AdminApp {
     metricsRoute(metrics, processMetrics, 'user'),
     ...workerRoutes(fleet, parts.names, log, parts.schemes),
     ...pinRoutes(parts),
+    ...decisionRoutes(parts.decisions),
     flushRoute(fleet, log, parts.ask),
     {
       method: 'GET',
@@ -62,7 +66,7 @@ export function createAdminApp(parts: AdminParts): AdminApp {
     },
     { method: 'GET', path: '/v1/models', access: 'user', handle: () => modelList(fleet, parts.startedAt) },
     { method: 'GET', path: '/config', access: 'user', handle: () => Response.json(parts.config()) },
-    { method: 'GET', path: '/', access: 'user', handle: () => statusPage(parts) },
+    ...dashboardRoutes({ ...parts, ...parts.dashboard, keysNeeded: parts.keys.length > 0 }),
   ];
   return createRouter(routes, new BearerKeys(parts.keys), log);
 }

@@ -117,7 +117,14 @@ describe('access with --control-plane-api-keys', () => {
     admin: { authorization: 'bearer adm:in-key' },
   } as const;
   const open = ['GET /health', 'GET /liveness', 'GET /readiness'];
-  const reads = ['GET /workers', 'GET /workers/x', 'GET /metrics', 'GET /v1/models', 'GET /config', 'GET /'];
+  const reads = [
+    'GET /workers',
+    'GET /workers/x',
+    'GET /metrics',
+    'GET /v1/models',
+    'GET /config',
+    'GET /dashboard/overview',
+  ];
   const changes = [
     'POST /workers',
     'PUT /workers/x',

@@ -7,6 +7,7 @@ import type { Random } from '../util/random.ts';
 import type { Outcome } from '../workers/breaker.ts';
 import type { InFlightLedger } from '../workers/in-flight-ledger.ts';
 import type { JudgedSource } from '../workers/snapshot-source.ts';
+import type { DecisionWatch } from './decision-watch.ts';
 import type { PickCounters } from './pick-counters.ts';
 import type { PickIds } from './pick-ids.ts';
 import type { PrefillDispatch } from './prefill-dispatch.ts';
@@ -46,6 +47,7 @@ export interface PickerParts {
   readonly pins: PinStore;
   readonly ledger: InFlightLedger;
   readonly counters: PickCounters;
+  readonly watch: DecisionWatch;
   readonly log: Log;
   readonly pickIds: PickIds;
   readonly requestIds: RequestIds;

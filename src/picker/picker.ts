@@ -191,6 +191,7 @@ export class Picker {
     if (facts.subset === null && this.#isPremature(outcome)) return this.#pass('not_settled');
     this.#parts.counters.outcome(outcome, endpointLabel(request.head.path), request.streaming);
     this.#parts.counters.refused(outcome.reason);
+    this.#parts.watch.decided('', outcome, request.bodyKeys !== null, now);
     const style = this.#config.errorStyle ?? (facts.endpointPicker ? 'epp' : 'smg');
     return refusalOf(outcome, style, requestIdOf(request.head, requestIdToSet), this.#config.shedRetryAfterSecs);
   }
@@ -216,6 +217,7 @@ export class Picker {
     const endpoint = endpointLabel(request.head.path);
     this.#parts.counters.outcome(decision, endpoint, request.streaming);
     logDecision(this.#parts.log, pickId, decision);
+    this.#parts.watch.decided(pickId, decision, request.bodyKeys !== null, now);
     if (decision.prefill !== null)
       return this.#pair(decision, decision.prefill, request, facts, requestIdToSet, pickId);
     const body = this.#bodyFor(decision.worker, request, facts);
@@ -272,7 +274,7 @@ export class Picker {
     const { head, whole, canonicalModel } = request;
     const requestId = requestIdOf(head, requestIdToSet);
     const endpoint = endpointLabel(head.path);
-    const { counters, clock } = this.#parts;
+    const { counters, watch, clock } = this.#parts;
     const plan: PairedRequestPlan = {
       pickId,
       endpoint,
@@ -296,6 +298,7 @@ export class Picker {
       refused: ({ status, code, message }) => {
         counters.prefillRefused(status, decision.model, endpoint);
         counters.refused(code);
+        watch.undecided(code, true, clock());
         return { kind: 'refusal', status, code, message, retryAfterSecs: null, requestId };
       },
     };
@@ -336,6 +339,7 @@ export class Picker {
     const backend = this.#parts.fleet.current.disaggregated ? 'pd' : 'regular';
     this.#parts.counters.invalid(backend, endpointLabel(head.path));
     this.#parts.counters.refused(answer.code);
+    this.#parts.watch.undecided(answer.code, answer.code === 'json_parse_error', this.#parts.clock());
     return answer;
   }
 
@@ -346,6 +350,7 @@ export class Picker {
 
   #pass(reason: PassReason): PassAnswer {
     this.#parts.counters.passed(reason);
+    this.#parts.watch.undecided(reason, false, this.#parts.clock());
     return PASS;
   }
 }

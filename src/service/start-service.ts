@@ -2,6 +2,7 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { createAdminApp, createMetricsApp } from '../admin/admin-app.ts';
 import { bindBreakerMetrics } from '../admin/breaker-metrics.ts';
+import { DecisionStreams } from '../admin/decision-stream.ts';
 import { bindEngineMetrics } from '../admin/engine-metrics.ts';
 import { bindFleetMetrics, bindPinMetrics } from '../admin/fleet-metrics.ts';
 import { listenAdmin } from '../admin/listen-admin.ts';
@@ -18,6 +19,7 @@ import type { StreamPicker } from '../envoy/ext-proc/stream-picker.ts';
 import { HealthService } from '../envoy/health/health-service.ts';
 import { ReflectionService } from '../envoy/reflection/reflection-service.ts';
 import { BreakerFeed } from '../picker/breaker-feed.ts';
+import { DecisionRing } from '../picker/decision-ring.ts';
 import { PickCounters } from '../picker/pick-counters.ts';
 import { PickIds } from '../picker/pick-ids.ts';
 import { Picker } from '../picker/picker.ts';
@@ -38,6 +40,7 @@ import { LoadMonitor } from '../workers/load/load-monitor.ts';
 import { Registry } from '../workers/registry.ts';
 import { LOCAL_LOADS } from '../workers/shared-loads.ts';
 import { countedCalls, serviceOf } from './counted-calls.ts';
+import { createDashboard } from './dashboard.ts';
 import { discoveryObserver } from './discovery-observer.ts';
 import { beginDiscovery, discoveryOf } from './discovery-of.ts';
 import { FleetPolicies } from './fleet-policies.ts';
@@ -148,12 +151,15 @@ async function assemble(loaded: Loaded, parts: OwnParts, shared: SharedState | n
   );
   registry.subscribe((snapshot) => policies.follow(snapshot));
   const prefills = await createPrefillDispatch(settings, { registry, metrics, upstream, clock });
+  const ring = new DecisionRing({ mode: settings.decisionRing, clock, wallClock: Date.now });
+  const streams = new DecisionStreams(ring);
   const picker = new Picker(
     {
       fleet: registry,
       pins,
       ledger,
       counters: new PickCounters(metrics),
+      watch: ring,
       log,
       pickIds: new PickIds(self),
       requestIds: new RequestIds((bytes) => randomFillSync(bytes)),
@@ -237,6 +243,15 @@ async function assemble(loaded: Loaded, parts: OwnParts, shared: SharedState | n
   let draining = false;
   let effective = settings;
   const processMetrics = startProcessMetrics();
+  const dashboard = createDashboard({
+    settings: () => effective,
+    fleet: registry,
+    pins,
+    metrics,
+    clock,
+    policies,
+    envoy: { endpoints, transport, logStreams },
+  });
   const admin = createAdminApp({
     metrics,
     processMetrics,
@@ -246,6 +261,8 @@ async function assemble(loaded: Loaded, parts: OwnParts, shared: SharedState | n
     ask,
     pins,
     clock,
+    decisions: { ring, streams },
+    dashboard,
     pinRules: () => ({
       router: picker.router,
       modelAliases: modelAliases(effective.modelAlias),
@@ -289,6 +306,7 @@ async function assemble(loaded: Loaded, parts: OwnParts, shared: SharedState | n
 
   const closers: (() => Promise<void> | void)[] = [
     () => housekeeping.close(),
+    () => dashboard.close(),
     () => discovery.close(),
     () => healthChecker.close(),
     () => loadMonitor.close(),
@@ -298,6 +316,7 @@ async function assemble(loaded: Loaded, parts: OwnParts, shared: SharedState | n
     () => shared?.close(),
   ];
   const close = async (): Promise<void> => {
+    streams.close();
     endpoints.close();
     accessLog.close();
     await Promise.all(closers.map((end) => end()));
@@ -333,6 +352,7 @@ async function assemble(loaded: Loaded, parts: OwnParts, shared: SharedState | n
         housekeeping.configure(intervalsOf(next));
         applyWorkers(fleet, next, schemes, log);
         loadMonitor.reconsider();
+        ring.configure(next.settings.decisionRing);
         log.setLevel(next.settings.logLevel);
         metrics.configReloads.cell().value += 1;
       },

@@ -125,6 +125,12 @@ export const HTTP_CODES = {
     meaning:
       'The store that replicas share does not answer: no pin can be changed, or looked up that is not in this process.',
   },
+  decisions_off: { status: 409, from: ['admin'], meaning: 'No decision is recorded (`--decision-ring off`).' },
+  too_many_readers: {
+    status: 503,
+    from: ['admin'],
+    meaning: 'Decisions are streamed to as many readers as there may be, or the service is about to end.',
+  },
   internal_error: { status: 500, from: ['admin'], meaning: 'A fault of the service; its log has the cause.' },
 } as const satisfies Record<string, HttpCode>;
 

@@ -1,10 +1,15 @@
 import { expect } from 'vitest';
 import { type AdminParts, createAdminApp } from '../../src/admin/admin-app.ts';
+import type { EnvoyFacts } from '../../src/admin/dashboard/envoy-facts.ts';
+import { PinCensus } from '../../src/admin/dashboard/pin-census.ts';
+import { CounterSeries } from '../../src/admin/dashboard/series.ts';
+import { DecisionStreams } from '../../src/admin/decision-stream.ts';
 import { bindFleetMetrics } from '../../src/admin/fleet-metrics.ts';
 import { type AdminServer, listenAdmin } from '../../src/admin/listen-admin.ts';
 import type { PinRules } from '../../src/admin/pin-address.ts';
 import type { ServiceState } from '../../src/admin/readiness.ts';
 import { DnsSource } from '../../src/discovery/dns/dns-source.ts';
+import { DecisionRing } from '../../src/picker/decision-ring.ts';
 import { MemoryPinStore } from '../../src/pins/memory-pin-store.ts';
 import type { PinStore } from '../../src/pins/pin-store.ts';
 import { createRouter } from '../../src/routing/router.ts';
@@ -48,6 +53,16 @@ export class AdminBench {
     return { router, modelAliases: new Map(), tenants: false };
   }
 
+  readonly ring = new DecisionRing({ mode: 'auto', clock: () => performance.now(), wallClock: Date.now });
+  readonly series = new CounterSeries([], 0);
+  envoy: EnvoyFacts = {
+    connections: 0,
+    openCalls: 0,
+    logStreams: 0,
+    endpoints: { version: 0, acks: 0, nacks: 0, lastNack: null, clients: [] },
+  };
+  readonly streams = new DecisionStreams(this.ring);
+
   parts(overrides: Partial<AdminParts> = {}): AdminParts {
     const metrics = createMetrics();
     bindFleetMetrics(metrics, this.registry);
@@ -57,6 +72,15 @@ export class AdminBench {
       names: this.names,
       schemes: new Set(['http']),
       ask: askWorker,
+      decisions: { ring: this.ring, streams: this.streams },
+      dashboard: {
+        assets: null,
+        census: new PinCensus({ pins, fleet: this.registry, clock: () => 0 }),
+        series: this.series,
+        envoy: () => this.envoy,
+        setUp: () => ({ needsLoads: false, transport: 'http2', adminIsOpen: false, certificates: [] }),
+        tenants: () => false,
+      },
       pins,
       pinRules: () => this.pinRules(pins),
       clock: () => 0,

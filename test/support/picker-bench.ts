@@ -1,6 +1,7 @@
 import { SETTINGS } from '../../src/config/settings-table.ts';
 import type { PickAnswer, RefusalAnswer, StreamFacts } from '../../src/picker/answer.ts';
 import { BreakerFeed } from '../../src/picker/breaker-feed.ts';
+import { DecisionRing } from '../../src/picker/decision-ring.ts';
 import { PickCounters } from '../../src/picker/pick-counters.ts';
 import { PickIds } from '../../src/picker/pick-ids.ts';
 import { Picker } from '../../src/picker/picker.ts';
@@ -29,6 +30,9 @@ import { specOf } from './registry-bench.ts';
 import { type KeyParts, keyRules, modelPolicies, type PairParts, policyOptions, ROUTER_DEFAULTS } from './routing.ts';
 
 export const FACTS: StreamFacts = { periodicLogMs: 10_000, endpointPicker: false, editsBody: true, subset: null };
+
+/** Wall time of the bench at 0 of its clock. */
+export const EPOCH = Date.UTC(2026, 0, 1);
 
 export interface PickerBenchOptions {
   readonly policy?: PolicyName;
@@ -60,6 +64,7 @@ export class PickerBench {
   readonly ends: RequestEnds;
   readonly feedback: ServedFeedback;
   readonly breakers: BreakerFeed;
+  readonly ring: DecisionRing;
   now = 1000;
 
   constructor(options: PickerBenchOptions = {}) {
@@ -110,12 +115,14 @@ export class PickerBench {
       prefillRetry: { mostTries: 5, initialMs: 0, maxMs: 0, multiplier: 1, jitter: 0 },
       ...options.config,
     };
+    this.ring = new DecisionRing({ mode: 'auto', clock, wallClock: () => EPOCH + this.now });
     this.picker = new Picker(
       {
         fleet: this.registry,
         pins: this.pins,
         ledger: this.ledger,
         counters: new PickCounters(this.metrics),
+        watch: this.ring,
         log: createLog({ level: options.logLevel ?? 'error', json: true, destination: { write } }),
         pickIds: new PickIds('r1'),
         requestIds: new RequestIds((bytes) => bytes.fill(0)),

@@ -89,6 +89,13 @@ export const OPERATION_SETTINGS = {
     reload: 'live',
   }),
   logJson: available({ type: bool(), default: false, help: 'log JSON lines', ...OPERATION }),
+  decisionRing: available({
+    type: choice(['auto', 'on', 'off']),
+    default: 'auto' as 'auto' | 'on' | 'off',
+    help: 'keep the latest decisions for GET /decisions and the dashboard: while somebody looks, always, or never',
+    ...OPERATION,
+    reload: 'live',
+  }),
   enableTrace: later({ type: bool(), default: false, help: 'send traces', ...OPERATION }),
   otlpTracesEndpoint: later({
     type: text('HOST:PORT or an http:// or https:// URL', isEndpoint, 'host:port'),

@@ -1,0 +1,67 @@
+import { readAssets } from '../admin/dashboard/assets.ts';
+import { decisionCounters } from '../admin/dashboard/decision-counters.ts';
+import { PinCensus } from '../admin/dashboard/pin-census.ts';
+import type { DashboardParts } from '../admin/dashboard/routes.ts';
+import { CounterSeries, STEP_SECS } from '../admin/dashboard/series.ts';
+import { isLoopback } from '../config/cross-checks.ts';
+import type { Settings } from '../config/load-settings.ts';
+import type { EndpointService } from '../envoy/endpoints/endpoint-service.ts';
+import type { PinStore } from '../pins/pin-store.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Transport } from '../transport/transport.ts';
+import type { LogStreams } from '../workers/in-flight-ledger.ts';
+import type { SnapshotSource } from '../workers/snapshot-source.ts';
+import type { FleetPolicies } from './fleet-policies.ts';
+
+export interface DashboardSources {
+  /** Those in force. */
+  readonly settings: () => Settings;
+  readonly fleet: SnapshotSource;
+  readonly pins: PinStore;
+  readonly metrics: Metrics;
+  /** Milliseconds, monotonic. */
+  readonly clock: () => number;
+  readonly policies: Pick<FleetPolicies, 'needsLoads'>;
+  readonly envoy: {
+    readonly endpoints: EndpointService;
+    readonly transport: Transport;
+    readonly logStreams: LogStreams;
+  };
+}
+
+/** Where the build lays the page; beside the sources there is none. */
+const PAGE = new URL('../dashboard/', import.meta.url);
+
+/** What the page shows that nobody else needs. Its points are taken all the time, so that a page just opened has a past. */
+export function createDashboard(sources: DashboardSources) {
+  const { settings, fleet, pins, metrics, clock, policies } = sources;
+  const { endpoints, transport, logStreams } = sources.envoy;
+  const series = new CounterSeries(decisionCounters(metrics), Date.now() / 1000);
+  const sampling = setInterval(() => series.sample(Date.now() / 1000), STEP_SECS * 1000);
+  const census = new PinCensus({ pins, fleet, clock });
+  return {
+    assets: readAssets(PAGE),
+    series,
+    census,
+    envoy: () => ({
+      connections: transport.openConnections,
+      openCalls: transport.openCalls,
+      logStreams: logStreams.logStreams,
+      endpoints,
+    }),
+    setUp: () => {
+      const { adminHost, controlPlaneApiKeys, transport: kind } = settings();
+      return {
+        needsLoads: policies.needsLoads,
+        transport: kind,
+        adminIsOpen: !isLoopback(adminHost) && controlPlaneApiKeys.length === 0,
+        certificates: [],
+      };
+    },
+    tenants: () => settings().tenantHeader !== null,
+    close: () => {
+      clearInterval(sampling);
+      census.close();
+    },
+  } satisfies Pick<DashboardParts, 'assets' | 'census' | 'envoy' | 'series' | 'setUp' | 'tenants'> & { close(): void };
+}
