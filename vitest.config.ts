@@ -51,7 +51,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
-          include: ['test/{e2e,interop}/**/*.test.ts'],
+          include: ['test/{browser,e2e,interop}/**/*.test.ts'],
           exclude: TIMED,
           testTimeout: 120_000,
           hookTimeout: 120_000,

@@ -10,6 +10,7 @@ const script = (name) => [process.execPath, join(root, 'scripts', name), '--chec
 const STEPS = [
   ['format and lint', [bin('biome'), 'check', '--error-on-warnings', '.']],
   ['types', [bin('tsc'), '-p', 'tsconfig.json', '--noEmit']],
+  ['types of the page', [bin('tsc'), '-p', join(root, 'src', 'dashboard', 'tsconfig.json'), '--noEmit']],
   ['dead code', [bin('knip')]],
   ['generated protocol code', script('generate.mjs')],
   ['generated reference', script('reference.mjs')],

@@ -34,9 +34,10 @@ export function ensureBuild() {
   utimesSync(marker, new Date(), new Date());
 }
 
-/** Compiles the TypeScript, and lays beside it what is read as it is. */
+/** Compiles the TypeScript, bundles the page of the admin port, and lays beside it what is read as it is. */
 export function build() {
   run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json']);
+  run(process.execPath, [join(root, 'scripts', 'page.mjs')]);
   for (const folder of READ_AS_IS) cpSync(join(root, 'src', folder), join(root, 'dist', folder), { recursive: true });
 }
 

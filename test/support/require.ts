@@ -1,11 +1,11 @@
-/** Services and programs that `REQUIRE=envoy,redis,smg,crds,go,nghttp2` forbids to skip. */
+/** Services and programs that `REQUIRE=envoy,redis,smg,crds,go,nghttp2,chromium` forbids to skip. */
 const required = new Set((process.env['REQUIRE'] ?? '').split(',').map((name) => name.trim()));
 
 /**
  * Things a test may do without, unless `REQUIRE` names them. `go` stands for the programs that `test/interop/tools` builds,
  * `nghttp2` for h2load and nghttp.
  */
-export type Requirement = 'envoy' | 'redis' | 'smg' | 'crds' | 'go' | 'nghttp2';
+export type Requirement = 'envoy' | 'redis' | 'smg' | 'crds' | 'go' | 'nghttp2' | 'chromium';
 
 export function isRequired(service: Requirement): boolean {
   return required.has(service);
