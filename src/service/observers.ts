@@ -5,20 +5,26 @@ import type { ExtProcObserver } from '../envoy/ext-proc/observer.ts';
 import type { PickObserver } from '../envoy/pick/pick-observer.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { ANSWER_KINDS, MESSAGE_KINDS } from '../telemetry/own-metrics.ts';
+import { ANSWER_KINDS, MESSAGE_KINDS, type PassReason } from '../telemetry/own-metrics.ts';
 import { BODY_PATHS } from '../telemetry/smg-metrics.ts';
 import type { TransportObserver } from '../transport/transport.ts';
 import type { FleetObserver } from '../workers/fleet-observer.ts';
 import type { LoadObserver } from '../workers/load/load-observer.ts';
 
+/** Told of a request that went on without a pick. */
+type Passed = (cause: PassReason) => void;
+
+const NOBODY: Passed = () => {};
+
 /** What all protocols by which Envoy asks have in common. */
-function pickObserver(metrics: Metrics, log: Log): PickObserver {
+function pickObserver(metrics: Metrics, log: Log, passed: Passed): PickObserver {
   return {
     bodyPath: (reason) => {
       metrics.requestBodyPaths.cell(BODY_PATHS[reason], reason).value += 1;
     },
     passed: (cause) => {
       metrics.passes.cell(cause).value += 1;
+      passed(cause);
     },
     pickFailed: (error) => log.error('a decision failed; the request went on without a pick', { error }),
     headerLeftOut: (name) => log.debug('a header was left out, as its value holds control characters', { path: name }),
@@ -40,14 +46,14 @@ export function transportObserver(metrics: Metrics): TransportObserver {
   };
 }
 
-export function extAuthzObserver(metrics: Metrics, log: Log): ExtAuthzObserver {
+export function extAuthzObserver(metrics: Metrics, log: Log, passed: Passed = NOBODY): ExtAuthzObserver {
   const received = { check_request: metrics.messages.cell('check_request'), unknown: metrics.messages.cell('unknown') };
   const sent = {
     ok_response: metrics.answers.cell('ok_response'),
     denied_response: metrics.answers.cell('denied_response'),
   };
   return {
-    ...pickObserver(metrics, log),
+    ...pickObserver(metrics, log, passed),
     messageReceived: (kind) => {
       received[kind].value += 1;
     },
@@ -57,13 +63,13 @@ export function extAuthzObserver(metrics: Metrics, log: Log): ExtAuthzObserver {
   };
 }
 
-export function extProcObserver(metrics: Metrics, log: Log): ExtProcObserver {
+export function extProcObserver(metrics: Metrics, log: Log, passed: Passed = NOBODY): ExtProcObserver {
   const received = new Map(MESSAGE_KINDS.map((kind) => [kind, metrics.messages.cell(kind)]));
   const sent = new Map(ANSWER_KINDS.map((kind) => [kind, metrics.answers.cell(kind)]));
   const requested = metrics.bodiesRequested.cell();
   const ignored = metrics.bodyOverridesIgnored.cell();
   return {
-    ...pickObserver(metrics, log),
+    ...pickObserver(metrics, log, passed),
     messageReceived: (kind) => {
       const cell = received.get(kind);
       if (cell !== undefined) cell.value += 1;

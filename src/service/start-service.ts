@@ -31,6 +31,7 @@ import type { PinStore } from '../pins/pin-store.ts';
 import { RequestIds } from '../request/request-id.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
+import type { PassReason } from '../telemetry/own-metrics.ts';
 import { startProcessMetrics } from '../telemetry/process-metrics.ts';
 import { workerAsker } from '../workers/ask-worker.ts';
 import { untilJudged } from '../workers/first-look.ts';
@@ -201,15 +202,16 @@ async function assemble(loaded: Loaded, parts: OwnParts, shared: SharedState | n
     destinationHeader: settings.destinationHeader === 'off' ? '' : settings.destinationHeader,
     decisionTimeoutMs: DECISION_TIMEOUT_MS,
   };
+  const passed = (cause: PassReason): void => ring.undecided(cause, false, clock());
   const extProc = new ExtProc({
     ...asked,
-    observer: extProcObserver(metrics, log),
+    observer: extProcObserver(metrics, log, passed),
     testEndpointSelection: settings.testEndpointSelection,
     collectLimitBytes: settings.maxPayloadSize,
     held: new HeldTotal(Math.max(HELD_BYTES, settings.maxPayloadSize)),
     endsHeldStreams: settings.transport === 'http2',
   });
-  const extAuthz = new ExtAuthz({ ...asked, observer: extAuthzObserver(metrics, log) });
+  const extAuthz = new ExtAuthz({ ...asked, observer: extAuthzObserver(metrics, log, passed) });
   const accessLog = new AccessLogService({
     sink: replicas?.sink ?? ends,
     observer: accessLogObserver(metrics, log),
