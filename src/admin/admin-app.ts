@@ -6,7 +6,7 @@ import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
 import type { AskWorker } from '../workers/ask-worker.ts';
 import type { WorkerScheme } from '../workers/worker-url.ts';
 import { BearerKeys } from './bearer-keys.ts';
-import { type DashboardParts, dashboardRoutes } from './dashboard/routes.ts';
+import { dashboardRoutes, type PageParts } from './dashboard/routes.ts';
 import { type DecisionRouteParts, decisionRoutes } from './decision-routes.ts';
 import type { FleetAdmin, NamesAdmin } from './fleet-admin.ts';
 import { flushRoute } from './flush-cache.ts';
@@ -32,7 +32,7 @@ export interface AdminParts extends MetricsParts, Omit<PinAdminParts, 'fleet' | 
   readonly schemes: ReadonlySet<WorkerScheme>;
   readonly ask: AskWorker;
   readonly decisions: DecisionRouteParts;
-  readonly dashboard: Pick<DashboardParts, 'assets' | 'census' | 'envoy' | 'series' | 'setUp' | 'tenants'>;
+  readonly dashboard: PageParts;
   readonly state: () => ServiceState;
   /** Effective settings as plain data, secrets masked. */
   readonly config: () => unknown;

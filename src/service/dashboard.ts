@@ -1,7 +1,7 @@
 import { readAssets } from '../admin/dashboard/assets.ts';
 import { decisionCounters } from '../admin/dashboard/decision-counters.ts';
 import { PinCensus } from '../admin/dashboard/pin-census.ts';
-import type { DashboardParts } from '../admin/dashboard/routes.ts';
+import type { PageParts } from '../admin/dashboard/routes.ts';
 import { CounterSeries, STEP_SECS } from '../admin/dashboard/series.ts';
 import { isLoopback } from '../config/cross-checks.ts';
 import type { Settings } from '../config/load-settings.ts';
@@ -22,6 +22,8 @@ export interface DashboardSources {
   /** Milliseconds, monotonic. */
   readonly clock: () => number;
   readonly policies: Pick<FleetPolicies, 'needsLoads'>;
+  /** Somebody begins to look at the page, or nobody does any more. */
+  readonly watchChanged: () => void;
   readonly envoy: {
     readonly endpoints: EndpointService;
     readonly transport: Transport;
@@ -29,17 +31,33 @@ export interface DashboardSources {
   };
 }
 
+/** Who looks at the page asks at least as often. */
+const WATCHED_MS = 15_000;
 /** Where the build lays the page; beside the sources there is none. */
 const PAGE = new URL('../dashboard/', import.meta.url);
 
 /** What the page shows that nobody else needs. Its points are taken all the time, so that a page just opened has a past. */
 export function createDashboard(sources: DashboardSources) {
-  const { settings, fleet, pins, metrics, clock, policies } = sources;
+  const { settings, fleet, pins, metrics, clock, policies, watchChanged } = sources;
   const { endpoints, transport, logStreams } = sources.envoy;
   const series = new CounterSeries(decisionCounters(metrics), Date.now() / 1000);
   const sampling = setInterval(() => series.sample(Date.now() / 1000), STEP_SECS * 1000);
   const census = new PinCensus({ pins, fleet, clock });
+  let unwatched: NodeJS.Timeout | null = null;
   return {
+    /** Somebody looks, and wants to see loads (decisions 10). */
+    get watched(): boolean {
+      return unwatched !== null;
+    },
+    looked: () => {
+      const first = unwatched === null;
+      clearTimeout(unwatched ?? undefined);
+      unwatched = setTimeout(() => {
+        unwatched = null;
+        watchChanged();
+      }, WATCHED_MS);
+      if (first) watchChanged();
+    },
     assets: readAssets(PAGE),
     series,
     census,
@@ -61,7 +79,8 @@ export function createDashboard(sources: DashboardSources) {
     tenants: () => settings().tenantHeader !== null,
     close: () => {
       clearInterval(sampling);
+      clearTimeout(unwatched ?? undefined);
       census.close();
     },
-  } satisfies Pick<DashboardParts, 'assets' | 'census' | 'envoy' | 'series' | 'setUp' | 'tenants'> & { close(): void };
+  } satisfies PageParts & { readonly watched: boolean; close(): void };
 }

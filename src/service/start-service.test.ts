@@ -77,3 +77,35 @@ describe('decisions 10 load reports', () => {
     await until(() => worker.connections === 0, 'no connection is left', 4_000);
   });
 });
+
+describe('interface 9 the stream of decisions', () => {
+  it('ends with the service, which does not wait for its readers', async () => {
+    const service = await serve(['http://127.0.0.1:1']);
+    const { body } = await fetch(`http://${service.adminAddress}/decisions/stream`);
+    const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader.read()).value).toContain('event: recording');
+
+    const drained = service.drain();
+    let text = '';
+    for (let part = await reader.read(); !part.done; part = await reader.read()) text += part.value;
+
+    expect(text.endsWith('event: end\ndata: {"reason":"draining"}\n\n')).toBe(true);
+    await drained;
+  });
+});
+
+describe('decisions 10 the dashboard', () => {
+  it('has loads asked for while somebody looks, though no policy needs them', async () => {
+    const sim = await startSim({ waiting: 7 });
+    cleanUp.push(() => sim.close());
+    const service = await serve(sim.urls, '--policy round_robin');
+    const admin = `http://${service.adminAddress}`;
+    const waiting = async () => (await ask(admin, { path: '/get_loads' })).json.aggregate.total_waiting_reqs;
+    expect(await waiting()).toBe(0);
+
+    const { status } = await ask(admin, { path: '/dashboard/overview' });
+
+    expect(status).toBe(200);
+    await until(async () => (await waiting()) === 21, 'three reports');
+  });
+});

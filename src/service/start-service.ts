@@ -252,6 +252,7 @@ async function assemble(loaded: Loaded, parts: OwnParts, shared: SharedState | n
     metrics,
     clock,
     policies,
+    watchChanged: () => loadMonitor.reconsider(),
     envoy: { endpoints, transport, logStreams },
   });
   const admin = createAdminApp({
@@ -300,7 +301,7 @@ async function assemble(loaded: Loaded, parts: OwnParts, shared: SharedState | n
 
   const loadMonitor = new LoadMonitor(registry, {
     ...loadOptionsOf(settings),
-    needed: () => policies.needsLoads,
+    needed: () => policies.needsLoads || (dashboard.watched && !effective.disableLoadMonitoring),
     ask,
     observer: loadObserver(metrics, log),
     clock,

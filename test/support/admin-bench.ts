@@ -75,6 +75,7 @@ export class AdminBench {
       decisions: { ring: this.ring, streams: this.streams },
       dashboard: {
         assets: null,
+        looked: () => {},
         census: new PinCensus({ pins, fleet: this.registry, clock: () => 0 }),
         series: this.series,
         envoy: () => this.envoy,

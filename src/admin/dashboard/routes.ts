@@ -6,9 +6,14 @@ import { type OverviewParts, overviewJson } from './overview.ts';
 
 export interface DashboardParts extends OverviewParts {
   readonly assets: Assets | null;
+  /** Called with each look at the page's numbers. */
+  readonly looked: () => void;
   /** Whether reading needs a key. */
   readonly keysNeeded: boolean;
 }
+
+/** What the page needs beside that of the other routes. */
+export type PageParts = Pick<DashboardParts, 'assets' | 'census' | 'envoy' | 'looked' | 'series' | 'setUp' | 'tenants'>;
 
 /** Scripts, styles and data of this origin only; nobody may frame the page. Plots size themselves by style properties, which no directive forbids. */
 const CSP =
@@ -35,8 +40,10 @@ export function dashboardRoutes(parts: DashboardParts): readonly Route[] {
     access: 'open',
     handle: () => errorResponse('not_found', 'The page was not built: npm run build'),
   };
-  const overview = (c: Context<AdminEnv>): Response =>
-    Response.json(overviewJson(parts, c.get('caller'), parts.keysNeeded, Date.now()));
+  const overview = (c: Context<AdminEnv>): Response => {
+    parts.looked();
+    return Response.json(overviewJson(parts, c.get('caller'), parts.keysNeeded, Date.now()));
+  };
   return [
     ...(assets === null ? [missing] : files),
     { method: 'GET', path: '/dashboard/overview', access: 'user', handle: overview },

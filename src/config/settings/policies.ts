@@ -163,7 +163,7 @@ export const POLICY_SETTINGS = {
   disableLoadMonitoring: available({
     type: bool(),
     default: false,
-    help: 'accepted for SMG; workers are asked only where a decision needs it, with or without',
+    help: 'do not ask workers for their load for the dashboard alone; where a decision needs it they are asked all the same',
     ...PROTECTION,
   }),
   staleReportIntervals: available({
