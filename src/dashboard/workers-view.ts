@@ -148,7 +148,12 @@ export class WorkersView {
     const status = el('span');
     const [load, bar] = [el('span'), el('span', { class: 'fill' })];
     const cells = { keys: el('td', { class: 'number' }), pins: el('td', { class: 'number' }) };
-    const [engine, breaker, models, probe] = [el('td'), el('span'), el('td', { class: 'models' }), el('td')];
+    const [engine, breaker, models, probe] = [
+      el('td', { class: 'engine' }),
+      el('span'),
+      el('td', { class: 'models' }),
+      el('td'),
+    ];
     let latest: WorkerRow | null = null;
     const button = el('button', {
       attrs: { type: 'button' },
@@ -184,11 +189,8 @@ export class WorkersView {
           ? typeOf(worker)
           : `${worker.id}${typeOf(worker) === '' ? '' : ` · ${typeOf(worker)}`}`,
       );
-      show(
-        status,
-        STATUS_KINDS[worker.status] ?? 'plain',
-        worker.overloaded ? `${spaced(worker.status)}, overloaded` : spaced(worker.status),
-      );
+      const kind = worker.overloaded ? 'wait' : (STATUS_KINDS[worker.status] ?? 'plain');
+      show(status, kind, `${spaced(worker.status)}${worker.overloaded ? ', overloaded' : ''}`);
       setText(load, count(worker.load));
       bar.style.inlineSize = `${Math.round((100 * worker.load) / busiest)}%`;
       setText(cells.keys, count(worker.routing_keys));
@@ -243,7 +245,7 @@ function engineText({ engine_load: engine }: WorkerRow): string {
   const sum = (of: (rank: EngineRank) => number | undefined): number =>
     engine.loads.reduce((all, rank) => all + (of(rank) ?? 0), 0);
   const usage = sum((rank) => rank.token_usage) / engine.loads.length;
-  return `${count(sum((rank) => rank.num_running_reqs))} run, ${count(sum((rank) => rank.num_waiting_reqs))} wait, KV ${Math.round(usage * 100)} %`;
+  return `${count(sum((rank) => rank.num_running_reqs))} run · ${count(sum((rank) => rank.num_waiting_reqs))} wait · KV ${Math.round(usage * 100)} %`;
 }
 
 function probeText({ last_probe: probe }: WorkerRow): string {
