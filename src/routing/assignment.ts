@@ -50,7 +50,8 @@ export function assign(
   return null;
 }
 
-function loadBy(mode: OwnAssignmentMode, worker: Worker): number {
+/** What a mode goes by: the least is chosen. */
+export function loadBy(mode: OwnAssignmentMode, worker: Worker): number {
   switch (mode) {
     case 'random':
       return 0;

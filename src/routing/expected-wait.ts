@@ -3,6 +3,7 @@ import type { EngineLoad, LoadReport } from '../workers/engine-load.ts';
 import { NO_WORKERS, type Worker } from '../workers/worker.ts';
 import { lowest, OUT, roomFor } from './lowest.ts';
 import { EXPECTED_WAIT_DEFAULTS, type ExpectedWaitParameters } from './policy-parameters.ts';
+import type { Rehearsal, Weight } from './rehearsal.ts';
 
 /** Which report of a worker counts: that of the last poll, or the last one until it is stale (policies 1.5.2). */
 export type ReportView = 'current' | 'recent';
@@ -41,19 +42,29 @@ export class ExpectedWait {
    * without a limit is taken unseen. Null when all have reached their limit of waiting requests.
    *
    * @param requestTokens length of the prompt; 0 or less when it is not known
+   * @param rehearsal gets to know how to take the credit back
    */
-  choose(candidates: readonly Worker[], requestTokens: number, random: Random): Worker | null {
+  choose(
+    candidates: readonly Worker[],
+    requestTokens: number,
+    random: Random,
+    rehearsal: Rehearsal | null = null,
+  ): Worker | null {
     if (candidates.length === 1 && this.#parameters.maxWaitingRequests === 0) return candidates[0] ?? null;
     const worker = this.next(candidates, NO_WORKERS, random);
-    if (worker !== null) this.credit(worker, requestTokens);
+    if (worker !== null) this.credit(worker, requestTokens, rehearsal);
     return worker;
   }
 
   /** The worker got a request without having been chosen here; counts as `choose` would count it. */
-  credit({ engine }: Worker, requestTokens: number): void {
+  credit({ engine }: Worker, requestTokens: number, rehearsal: Rehearsal | null = null): void {
     const report = this.#reportOf(engine);
     if (report === null) return;
     const credit = this.#creditOf(report);
+    if (rehearsal !== null) {
+      const before = { ...credit };
+      rehearsal.changed(() => Object.assign(credit, before));
+    }
     credit.tokens += requestTokens > 0 ? requestTokens : this.#parameters.meanPrefillTokens;
     credit.requests += 1;
     credit.score = secondsToWait(report, credit.tokens, this.#parameters);
@@ -61,11 +72,23 @@ export class ExpectedWait {
 
   /** The next one in the order of `choose` that is not in `taken`, null when none is left. Credits nothing. */
   next(candidates: readonly Worker[], taken: readonly Worker[], random: Random): Worker | null {
+    this.#score(candidates);
+    return lowest(this.#scores, candidates, taken, random);
+  }
+
+  /** What `next` goes by: seconds to wait where one of them reports, else requests in flight; null has reached its limit. */
+  weigh(candidates: readonly Worker[]): Weight {
+    const reporting = this.#score(candidates);
+    const values = candidates.map((_, place) => this.#scores[place] ?? OUT).map((score) => (score < 0 ? null : score));
+    return { name: reporting === 0 ? 'requests' : 'expected_wait_secs', values };
+  }
+
+  #score(candidates: readonly Worker[]): number {
     this.#scores = roomFor(this.#scores, candidates.length);
     const reporting = this.#scoreReporting(candidates);
     if (reporting === 0) this.#scoreByLoad(candidates);
     else if (reporting < candidates.length) this.#scoreSilent(candidates);
-    return lowest(this.#scores, candidates, taken, random);
+    return reporting;
   }
 
   /** Answers with the number of candidates that report. */

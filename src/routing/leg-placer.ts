@@ -14,6 +14,7 @@ import { pastVeto } from './past-veto.ts';
 import { peersOf } from './peers.ts';
 import { type Leg, manualPinKey, overridePinKey } from './pin-key.ts';
 import { among, isStrict, type Placement, type Policy } from './policy.ts';
+import type { Rehearsal } from './rehearsal.ts';
 import { type KeyRules, keyOf, loadKeyOf } from './routing-keys.ts';
 import type { Stickiness, StickinessByPolicy } from './stickiness.ts';
 import { anyKeepsPins, chooseSticky, type PinLookup } from './sticky.ts';
@@ -45,8 +46,9 @@ export class LegPlacer {
    * A worker of the pool, or why there is none. Writes nothing; only a policy's own state moves.
    *
    * @param now milliseconds, monotonic
+   * @param rehearsal told of it, when nothing may change for the request
    */
-  place(request: RoutingRequest, pool: Pool, now: number, random: Random): Outcome {
+  place(request: RoutingRequest, pool: Pool, now: number, random: Random, rehearsal: Rehearsal | null = null): Outcome {
     const { keys, policies, stickiness: byPolicy, tenantHeader } = this.#options;
     const trail = newTrail();
     const policy = policies.of(pool);
@@ -55,10 +57,15 @@ export class LegPlacer {
     const key =
       kind === 'none' ? null : keyOf(request, keys, stickiness.readHeader, kind === 'override' ? trail : null);
     const keyStart = key === null ? -1 : startOf(key);
-    const placement: Placement = { request, pool, candidates: pool.available, now, random, trail, keyStart };
+    const candidates = pool.available;
+    const placement: Placement = { request, pool, candidates, now, random, trail, keyStart, rehearsal };
     const scope = tenantScope(request.head, tenantHeader);
     const loadKey = scoped(scope, kind === 'override' ? key : loadKeyOf(request, keys));
-    if (pool.available.length === 0 && allOverloaded(pool)) {
+    if (rehearsal !== null) {
+      const pinKey = key === null ? null : this.#pinKey(scope, pool, policy, kind, key);
+      rehearsal.placing({ leg: this.#options.leg, placement, policy, stickiness, key, pinKey, loadKey });
+    }
+    if (candidates.length === 0 && allOverloaded(pool)) {
       return this.#placeOverloaded(placement, policy, stickiness, key, loadKey);
     }
     if (key === null) return this.#placeUnkeyed(placement, policy, stickiness, loadKey);
@@ -101,7 +108,9 @@ export class LegPlacer {
     if (choice === null || choice.worker === null) {
       return this.#refuse('no_available_workers', policy, placement);
     }
-    if (learnFromPins && trail.stickyBranch === 'occupied_hit') learn(policy, placement, choice.worker);
+    if (learnFromPins && trail.stickyBranch === 'occupied_hit' && placement.rehearsal === null) {
+      learn(policy, placement, choice.worker);
+    }
     return this.#placed(placement, policy, choice.worker, choice.other, pinKey, loadKey, choice.write);
   }
 

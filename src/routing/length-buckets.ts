@@ -4,6 +4,7 @@ import { evenBounds, firstBounds } from './length-bounds.ts';
 import { LengthWindow, type Tally } from './length-window.ts';
 import { lowest, roomFor } from './lowest.ts';
 import type { BucketParameters } from './policy-parameters.ts';
+import type { Weight } from './rehearsal.ts';
 
 /**
  * The workers of one model, each with a range of prompt lengths that follows the traffic (policies 1.9). Mended against SMG:
@@ -12,7 +13,7 @@ import type { BucketParameters } from './policy-parameters.ts';
  */
 export class LengthBuckets {
   readonly #parameters: BucketParameters;
-  readonly #window: LengthWindow;
+  #window: LengthWindow;
   #memberIds: readonly string[] = [];
   #tallies = new Map<string, Tally>();
   /** The tallies of lists of candidates, in their order. */
@@ -46,9 +47,7 @@ export class LengthBuckets {
     now: number,
     random: Random,
   ): Worker | null {
-    this.#window.expire(now);
-    if (memberIds !== this.#memberIds) this.#follow(memberIds, now);
-    if (now - this.#adjustedAt >= this.#parameters.adjustIntervalMs) this.adjust(now);
+    this.#upTo(memberIds, now);
     const column = this.#columnOf(candidates);
     const owner = this.#imbalanced(column) ? null : this.#ownerOf(length, candidates, column);
     const worker = owner ?? this.#least(candidates, column, NO_WORKERS, random);
@@ -62,6 +61,31 @@ export class LengthBuckets {
     return this.#least(candidates, this.#columnOf(candidates), taken, random);
   }
 
+  /** One that may be tried without changing this one. */
+  copy(): LengthBuckets {
+    const copy = new LengthBuckets(this.#parameters);
+    const tallies = new Map<Tally, Tally>();
+    copy.#window = this.#window.copy(tallies);
+    copy.#memberIds = this.#memberIds;
+    copy.#tallies = new Map(Array.from(this.#tallies, ([id, tally]) => [id, tallies.get(tally) ?? { sum: tally.sum }]));
+    copy.#bounds = this.#bounds.slice();
+    copy.#share = this.#share;
+    copy.#adjustedAt = this.#adjustedAt;
+    return copy;
+  }
+
+  /** What a choice would go by. As `choose`, but for counting it. */
+  weigh(memberIds: readonly string[], candidates: readonly Worker[], length: number, now: number): readonly Weight[] {
+    this.#upTo(memberIds, now);
+    const column = this.#columnOf(candidates);
+    const owner = this.#ownerOf(length, candidates, column);
+    return [
+      { name: 'lengths_up_to', values: candidates.map(({ id }) => finite(this.#bounds[this.#memberIds.indexOf(id)])) },
+      { name: 'recent_length', values: column.map(({ sum }) => sum) },
+      { name: 'range_is_its', values: candidates.map((worker) => (worker === owner ? 1 : 0)) },
+    ];
+  }
+
   /** Makes the ranges anew when a worker's share of the window has changed to more than double or less than half. */
   adjust(now: number): void {
     this.#adjustedAt = now;
@@ -71,6 +95,12 @@ export class LengthBuckets {
     if (this.#share !== 0 && share <= 2 * this.#share && this.#share <= 2 * share) return;
     this.#share = share;
     this.#bounds = evenBounds(this.#window.sortedLengths(), share, workers);
+  }
+
+  #upTo(memberIds: readonly string[], now: number): void {
+    this.#window.expire(now);
+    if (memberIds !== this.#memberIds) this.#follow(memberIds, now);
+    if (now - this.#adjustedAt >= this.#parameters.adjustIntervalMs) this.adjust(now);
   }
 
   #follow(memberIds: readonly string[], now: number): void {
@@ -126,4 +156,9 @@ export class LengthBuckets {
     this.#columns.set(candidates, column);
     return column;
   }
+}
+
+/** The last range has no end. */
+function finite(bound: number | undefined): number | null {
+  return bound === undefined || !Number.isFinite(bound) ? null : bound;
 }

@@ -25,6 +25,19 @@ export class LengthWindow {
     this.#interval = interval;
   }
 
+  /** @param tallies gets the copy of each tally that an entry counts on */
+  copy(tallies: Map<Tally, Tally>): LengthWindow {
+    const copy = new LengthWindow(this.#interval);
+    copy.#total = this.#total;
+    for (const entry of this.#entries.slice(this.#first)) {
+      if (entry === undefined) continue;
+      const tally = tallies.get(entry.tally) ?? { sum: entry.tally.sum };
+      tallies.set(entry.tally, tally);
+      copy.#entries.push({ length: entry.length, at: entry.at, tally });
+    }
+    return copy;
+  }
+
   /** Sum of all lengths. */
   get total(): number {
     return this.#total;

@@ -7,6 +7,7 @@ import type { Worker } from '../workers/worker.ts';
 import type { Trail } from './decision.ts';
 import type { PolicyFacts } from './policy-facts.ts';
 import type { PolicyName } from './policy-name.ts';
+import type { Rehearsal, Weight } from './rehearsal.ts';
 
 /** What a policy may look at. Time and randomness come in here; a policy does no I/O. */
 export interface Placement {
@@ -21,14 +22,16 @@ export interface Placement {
   readonly trail: Trail;
   /** Where the request's sticky key starts in lists (see `startOf`), -1 without one. */
   readonly keyStart: number;
+  /** Not null: nobody sent the request, and nothing may change for it. */
+  readonly rehearsal: Rehearsal | null;
 }
 
 /** The same placement, with others to choose from. */
 export function among(
-  { request, pool, now, random, trail, keyStart }: Placement,
+  { request, pool, now, random, trail, keyStart, rehearsal }: Placement,
   candidates: readonly Worker[],
 ): Placement {
-  return { request, pool, candidates, now, random, trail, keyStart };
+  return { request, pool, candidates, now, random, trail, keyStart, rehearsal };
 }
 
 /** True when the client named the one worker that may serve. */
@@ -40,12 +43,17 @@ export function isStrict({ facts }: Policy, head: RequestHead): boolean {
 export interface Policy {
   readonly name: PolicyName;
   readonly facts: PolicyFacts;
-  /** One of `candidates`, or null when the policy declines. May advance the policy's own state. */
+  /**
+   * One of `candidates`, or null when the policy declines. May advance the policy's own state. In a rehearsal it changes
+   * none, and answers what it would answer next.
+   */
   pick(placement: Placement): Worker | null;
   /** The next best of `candidates` that is not in `taken`, null when none is left. Changes no state. */
   next(placement: Placement, taken: readonly Worker[]): Worker | null;
   /** What the policy remembers, kept within its bounds; null when it remembers nothing that grows. */
   readonly memory: PolicyMemory | null;
+  /** What the policy goes by, in words that `explain` shows; absent where it goes by nothing. Changes no state, and may take its time. */
+  weigh?(placement: Placement): readonly Weight[];
 }
 
 /** The part of a policy that learns where prompts were and forgets again. */

@@ -12,6 +12,7 @@ import { LegPlacer, type LegPlacerOptions } from './leg-placer.ts';
 import type { ModelPolicies } from './model-policies.ts';
 import type { Leg } from './pin-key.ts';
 import { isStrict } from './policy.ts';
+import type { Rehearsal } from './rehearsal.ts';
 import { StickinessByPolicy, type StickinessOptions } from './stickiness.ts';
 
 export interface RouterOptions extends StickinessOptions, Omit<LegPlacerOptions, 'leg' | 'stickiness'> {
@@ -27,6 +28,7 @@ export interface Router {
    *
    * @param now milliseconds, monotonic
    * @param eligible the workers that the request may use; null: all
+   * @param rehearsal told how a decision comes about that is only rehearsed: then nothing moves at all
    */
   decide(
     request: RoutingRequest,
@@ -34,6 +36,7 @@ export interface Router {
     now: number,
     random: Random,
     eligible?: Eligibility | null,
+    rehearsal?: Rehearsal | null,
   ): Outcome;
   /** Whether the body must be read first: see `bodyNeedOf`. */
   bodyNeed(head: RequestHead, snapshot: WorkerSnapshot, endpoint: Endpoint): BodyNeed;
@@ -73,10 +76,11 @@ class StickyRouter implements Router {
     now: number,
     random: Random,
     eligible: Eligibility | null = null,
+    rehearsal: Rehearsal | null = null,
   ): Outcome {
     const pool = snapshot.pool(request.model);
     if (pool === undefined) return this.#unserved(request);
-    return this.#placer.place(request, eligible === null ? pool : eligiblePart(pool, eligible), now, random);
+    return this.#placer.place(request, eligible === null ? pool : eligiblePart(pool, eligible), now, random, rehearsal);
   }
 
   bodyNeed(head: RequestHead, snapshot: WorkerSnapshot, endpoint: Endpoint): BodyNeed {

@@ -50,7 +50,7 @@ export function chooseSticky(
   placement: Placement,
 ): StickyChoice | null {
   const { pool, trail } = placement;
-  const pin = pins.get(pinKey, placement.now);
+  const pin = placement.rehearsal === null ? pins.get(pinKey, placement.now) : pins.peek(pinKey);
   const candidates = pin === undefined ? NO_IDS : pin.candidates;
   const version = pin === undefined ? 0 : pin.version;
   const pinned = firstServing(candidates, pool, null);

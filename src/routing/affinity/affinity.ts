@@ -4,6 +4,7 @@ import { ExpectedWait } from '../expected-wait.ts';
 import { meanLoad } from '../mean-load.ts';
 import type { Placement } from '../policy.ts';
 import { type CacheAwareParameters, EXPECTED_WAIT_DEFAULTS } from '../policy-parameters.ts';
+import type { Weight } from '../rehearsal.ts';
 import { contenders, coolOf, HotGate } from './hot-gate.ts';
 import { KvPressure } from './kv-pressure.ts';
 import { decayByBacklog, rankedGroup } from './overlap.ts';
@@ -52,7 +53,7 @@ export class Affinity {
    * @param units length of the prompt in characters or tokens
    */
   chooseNear(placement: Placement, holders: readonly Worker[], units: number): Worker | null {
-    const { candidates, random, trail } = placement;
+    const { candidates, random, trail, rehearsal } = placement;
     this.#trail = trail;
     this.#candidates = candidates;
     this.#holders = holders;
@@ -60,9 +61,9 @@ export class Affinity {
     const requestTokens = placement.request.prompt.tokens?.length ?? 0;
     const among = contenders(this.#ranked(holders, placement), candidates, this.#gate, meanOf(holders, candidates));
     const only = among.length === 1 ? among[0] : undefined;
-    if (only === undefined) return this.#wait.choose(among, requestTokens, random);
+    if (only === undefined) return this.#wait.choose(among, requestTokens, random, rehearsal);
     // Credited also where there is no choice, or the holder of a hot prefix would look idle to all other prompts.
-    this.#wait.credit(only, requestTokens);
+    this.#wait.credit(only, requestTokens, rehearsal);
     return only;
   }
 
@@ -81,6 +82,17 @@ export class Affinity {
       this.#wait.next(coolOf(candidates, this.#gate, mean), taken, random) ??
       this.#wait.next(candidates, taken, random)
     );
+  }
+
+  /** What the choice goes by beside what is remembered. */
+  weigh(candidates: readonly Worker[], holders: readonly Worker[]): readonly Weight[] {
+    const mean = meanLoad(candidates);
+    const yes = (is: boolean) => (is ? 1 : 0);
+    return [
+      { name: 'holds_prefix', values: candidates.map((worker) => yes(holders.includes(worker))) },
+      { name: 'hot', values: candidates.map(({ load }) => yes(this.#gate.isHot(load.requests, mean))) },
+      this.#wait.weigh(candidates),
+    ];
   }
 
   /** Without decay all holders of a tree score alike, which leaves nothing to rank. */

@@ -12,6 +12,7 @@ import { LegPlacer } from '../leg-placer.ts';
 import type { ModelPolicies } from '../model-policies.ts';
 import type { Leg } from '../pin-key.ts';
 import { isStrict } from '../policy.ts';
+import type { Rehearsal } from '../rehearsal.ts';
 import type { Router, RouterOptions } from '../router.ts';
 import { StickinessByPolicy } from '../stickiness.ts';
 import type { PairingMode } from './compatibility.ts';
@@ -71,21 +72,22 @@ export class PairRouter implements Router {
     now: number,
     random: Random,
     eligible: Eligibility | null = null,
+    rehearsal: Rehearsal | null = null,
   ): Outcome {
-    if (!snapshot.disaggregated) return this.#single.decide(request, snapshot, now, random, eligible);
+    if (!snapshot.disaggregated) return this.#single.decide(request, snapshot, now, random, eligible, rehearsal);
     const roles = rolesOf(request.head);
     if (roles === 'none') return this.#refuse('endpoint_not_supported', 'decode', null, request);
     if (roles !== 'pair') {
       const pool = poolOf(roles, snapshot, request, eligible);
       if (pool.members.length === 0) return this.#nobody(roles, pool, request);
       const placer = roles === 'prefill' ? this.#prefillAlone : this.#decode;
-      return this.#explained(placer.place(request, pool, now, random), pool);
+      return this.#explained(placer.place(request, pool, now, random, rehearsal), pool);
     }
     const prefill = poolOf('prefill', snapshot, request, eligible);
     if (prefill.members.length === 0) return this.#nobody('prefill', prefill, request);
     const decode = poolOf('decode', snapshot, request, eligible);
     if (decode.members.length === 0) return this.#nobody('decode', decode, request);
-    return this.#place(request, prefill, decode, now, random);
+    return this.#place(request, prefill, decode, now, random, rehearsal);
   }
 
   bodyNeed(head: RequestHead, snapshot: WorkerSnapshot, endpoint: Endpoint): BodyNeed {
@@ -107,13 +109,20 @@ export class PairRouter implements Router {
     return (leg === 'prefill' ? this.#prefill : this.#decode).pinKeys(tenant, pool, key);
   }
 
-  #place(request: RoutingRequest, prefill: Pool, decode: Pool, now: number, random: Random): Outcome {
+  #place(
+    request: RoutingRequest,
+    prefill: Pool,
+    decode: Pool,
+    now: number,
+    random: Random,
+    rehearsal: Rehearsal | null,
+  ): Outcome {
     const pairs = this.#pairing.of(prefill, decode);
     if (!pairs.possible) {
       return this.#refuse('no_compatible_pd_pair', 'prefill', this.#pairing.explain(prefill, decode), request);
     }
     const usable = pairs.prefillPart(prefill);
-    let first = this.#prefill.place(request, usable, now, random);
+    let first = this.#prefill.place(request, usable, now, random, rehearsal);
     if (first.kind === 'refused') {
       // Where prefill workers could begin, it is the decode workers that cannot go on.
       const blocked = prefill.available.length > 0 && decode.available.length === 0;
@@ -123,14 +132,14 @@ export class PairRouter implements Router {
         : this.#explained(first, usable);
     }
     let partners = pairs.partnersOf(first.worker, decode);
-    let second = this.#decode.place(request, partners, now, random);
+    let second = this.#decode.place(request, partners, now, random, rehearsal);
     if (second.kind === 'refused' && partners.available.length === 0 && usable.available.length > 0) {
       // The partners of the pinned worker keep keys of their own only: the key goes where both legs can be placed.
       const open = { ...usable, members: usable.available };
-      first = this.#prefill.place(request, open, now, random);
+      first = this.#prefill.place(request, open, now, random, rehearsal);
       if (first.kind === 'refused') return this.#explained(first, open);
       partners = pairs.partnersOf(first.worker, decode);
-      second = this.#decode.place(request, partners, now, random);
+      second = this.#decode.place(request, partners, now, random, rehearsal);
     }
     return second.kind === 'refused'
       ? this.#explained(second, partners)

@@ -1,4 +1,4 @@
-import type { Worker } from '../../workers/worker.ts';
+import { NO_WORKERS, type Worker } from '../../workers/worker.ts';
 import { Affinity } from '../affinity/affinity.ts';
 import { eligibleHolders } from '../affinity/eligible-holders.ts';
 import type { Placement, Policy } from '../policy.ts';
@@ -6,6 +6,7 @@ import { POLICY_FACTS } from '../policy-facts.ts';
 import type { CacheAwareParameters } from '../policy-parameters.ts';
 import type { BoundaryIndex } from '../prefixes/boundary-index.ts';
 import { PlacementMemory } from '../prefixes/placement-memory.ts';
+import type { Weight } from '../rehearsal.ts';
 
 /** `cache_aware` with hashes of heads of fixed lengths, remembered for a while (policies 1.6.7). Hot path. */
 export class HashCacheAwarePolicy implements Policy {
@@ -22,7 +23,7 @@ export class HashCacheAwarePolicy implements Policy {
   }
 
   pick(placement: Placement): Worker | null {
-    const { candidates, request, trail, now } = placement;
+    const { candidates, request, trail, now, rehearsal } = placement;
     const first = candidates[0];
     if (first === undefined) return null;
     const { tokens } = request.prompt;
@@ -37,12 +38,23 @@ export class HashCacheAwarePolicy implements Policy {
     }
     const index = this.memory.of(placement, first);
     const worker = this.#place(placement, index, keys);
-    if (worker !== null) index.recordAll(keys, worker.id, now);
+    if (worker !== null && rehearsal === null) index.recordAll(keys, worker.id, now);
     return worker;
   }
 
   next(placement: Placement, taken: readonly Worker[]): Worker | null {
     return this.#affinity.next(placement, taken);
+  }
+
+  weigh(placement: Placement): readonly Weight[] {
+    const { candidates, request, now } = placement;
+    const first = candidates[0];
+    if (first === undefined) return [];
+    const index = this.memory.of(placement, first);
+    const { tokens } = request.prompt;
+    const keys = tokens === null ? [] : this.memory.keysOf(placement, tokens);
+    const held = keys.map((key) => eligibleHolders(index.holders(key, now), candidates));
+    return this.#affinity.weigh(candidates, held.findLast((holders) => holders.length > 0) ?? NO_WORKERS);
   }
 
   /** By the longest head that somebody eligible has seen lately. */

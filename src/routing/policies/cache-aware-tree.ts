@@ -6,6 +6,7 @@ import { POLICY_FACTS } from '../policy-facts.ts';
 import type { CacheAwareParameters } from '../policy-parameters.ts';
 import type { PrefixTree } from '../prefixes/prefix-tree.ts';
 import { TreeMemory } from '../prefixes/tree-memory.ts';
+import type { Weight } from '../rehearsal.ts';
 
 /** `cache_aware` with prompts remembered whole, in trees (policies 1.6.5, 1.6.6). Hot path. */
 export class TreeCacheAwarePolicy implements Policy {
@@ -38,11 +39,25 @@ export class TreeCacheAwarePolicy implements Policy {
     return this.#affinity.next(placement, taken);
   }
 
+  weigh(placement: Placement): readonly Weight[] {
+    const { candidates, request } = placement;
+    const { tokens, text, namespace } = request.prompt;
+    const first = candidates[0];
+    if (first === undefined) return [];
+    const trees = this.memory.of(placement, first);
+    const tree = tokens === null ? trees.text : trees.tokens;
+    if (tokens === null) trees.text.match(text ?? '', namespace, false);
+    else trees.tokens.match(tokens, namespace, false);
+    return this.#affinity.weigh(candidates, eligibleHolders(tree.holders(), candidates));
+  }
+
   #place<K extends string | Uint32Array>(placement: Placement, tree: PrefixTree<K>, key: K): Worker | null {
     const worker = this.#affinity.underPressure(placement.candidates)
       ? this.#byLoad(placement)
       : this.#byMatch(placement, tree, key);
-    if (worker !== null) tree.insert(key, placement.request.prompt.namespace, worker.id);
+    if (worker !== null && placement.rehearsal === null) {
+      tree.insert(key, placement.request.prompt.namespace, worker.id);
+    }
     return worker;
   }
 
@@ -52,8 +67,8 @@ export class TreeCacheAwarePolicy implements Policy {
   }
 
   #byMatch<K extends string | Uint32Array>(placement: Placement, tree: PrefixTree<K>, key: K): Worker | null {
-    const { candidates, request, trail } = placement;
-    const { matched, total } = tree.match(key, request.prompt.namespace);
+    const { candidates, request, trail, rehearsal } = placement;
+    const { matched, total } = tree.match(key, request.prompt.namespace, rehearsal === null);
     // Told in double precision and judged in single, as the real SMG does.
     trail.matchRatio = total === 0 ? 0 : matched / total;
     if (total === 0 || Math.fround(Math.fround(matched) / Math.fround(total)) <= this.#threshold) {

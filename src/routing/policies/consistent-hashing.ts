@@ -5,7 +5,9 @@ import { assign } from '../assignment.ts';
 import type { Trail } from '../decision.ts';
 import type { Placement, Policy } from '../policy.ts';
 import { POLICY_FACTS } from '../policy-facts.ts';
+import type { Weight } from '../rehearsal.ts';
 import { RingCache } from '../ring-cache.ts';
+import { ringOrder } from '../ring-order.ts';
 import { type KeyRules, ringKeyOf } from '../routing-keys.ts';
 
 /**
@@ -43,6 +45,11 @@ export class ConsistentHashingPolicy implements Policy {
     }
     trail.ringBranch = 'random_fallback';
     return candidates[randomBelow(random, candidates.length)] ?? null;
+  }
+
+  weigh(placement: Placement): readonly Weight[] {
+    if (ringKeyOf(placement.request, this.#rules) === null) return [];
+    return [ringOrder(placement.candidates, (taken) => this.#owner(placement, taken))];
   }
 
   /** Goes on clockwise from the key; without a key it is any of the rest. */

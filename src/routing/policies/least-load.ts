@@ -3,6 +3,7 @@ import { ExpectedWait } from '../expected-wait.ts';
 import type { Placement, Policy } from '../policy.ts';
 import { POLICY_FACTS } from '../policy-facts.ts';
 import type { ExpectedWaitParameters } from '../policy-parameters.ts';
+import type { Weight } from '../rehearsal.ts';
 
 /** The worker with the shortest expected wait of all (policies 1.5). */
 export class LeastLoadPolicy implements Policy {
@@ -16,11 +17,15 @@ export class LeastLoadPolicy implements Policy {
     this.#wait = new ExpectedWait(parameters, 'recent');
   }
 
-  pick({ candidates, request, random }: Placement): Worker | null {
-    return this.#wait.choose(candidates, request.prompt.tokens?.length ?? 0, random);
+  pick({ candidates, request, random, rehearsal }: Placement): Worker | null {
+    return this.#wait.choose(candidates, request.prompt.tokens?.length ?? 0, random, rehearsal);
   }
 
   next({ candidates, random }: Placement, taken: readonly Worker[]): Worker | null {
     return this.#wait.next(candidates, taken, random);
+  }
+
+  weigh({ candidates }: Placement): readonly Weight[] {
+    return [this.#wait.weigh(candidates)];
   }
 }

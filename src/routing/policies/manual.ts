@@ -1,6 +1,8 @@
-import { type AssignmentMode, assign, type OwnAssignmentMode } from '../assignment.ts';
+import type { Worker } from '../../workers/worker.ts';
+import { type AssignmentMode, assign, loadBy, type OwnAssignmentMode } from '../assignment.ts';
 import type { Policy } from '../policy.ts';
 import { POLICY_FACTS } from '../policy-facts.ts';
+import type { Weight } from '../rehearsal.ts';
 
 /** The mode that `manual` places by: it has no policy to delegate to (sticky-sessions 3.2). */
 export function manualMode(mode: AssignmentMode): OwnAssignmentMode {
@@ -15,6 +17,13 @@ export function createManualPolicy(mode: AssignmentMode): Policy {
     facts: POLICY_FACTS.manual,
     memory: null,
     pick: ({ candidates, random }) => assign(own, candidates, random),
+    weigh: ({ candidates }) => weighBy(own, candidates),
     next: ({ candidates, random }, taken) => assign(own, candidates, random, taken),
   };
+}
+
+function weighBy(mode: OwnAssignmentMode, candidates: readonly Worker[]): readonly Weight[] {
+  if (mode === 'random') return [];
+  const name = mode === 'min_load' ? 'requests' : 'distinct_keys';
+  return [{ name, values: candidates.map((worker) => loadBy(mode, worker)) }];
 }

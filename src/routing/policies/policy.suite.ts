@@ -7,6 +7,7 @@ import type { Worker } from '../../workers/worker.ts';
 import { newTrail } from '../decision.ts';
 import { startOf } from '../next-by-key.ts';
 import type { Placement, Policy } from '../policy.ts';
+import { type Rehearsal, WEIGHT_NAMES } from '../rehearsal.ts';
 
 export function makePlacement(members: readonly Worker[], parts: RequestParts = {}, random = () => 0): Placement {
   const pool = makePool(members);
@@ -18,7 +19,23 @@ export function makePlacement(members: readonly Worker[], parts: RequestParts = 
     random,
     trail: newTrail(),
     keyStart: parts.key === undefined ? -1 : startOf(String(parts.key)),
+    rehearsal: null,
   };
+}
+
+/** Takes back at its end what had to change. */
+class QuietRehearsal implements Rehearsal {
+  readonly #undo: (() => void)[] = [];
+
+  placing(): void {}
+
+  changed(undo: () => void): void {
+    this.#undo.push(undo);
+  }
+
+  end(): void {
+    for (const undo of this.#undo.reverse()) undo();
+  }
 }
 
 /** What every placement policy must do. `create` answers with a fresh one. */
@@ -130,6 +147,58 @@ export function policySuite(name: string, create: () => Policy): void {
 
       expect(create().next(makePlacement([drains, up]), [drains])).toBe(up);
       expect(create().next(makePlacement([drains]), [drains])).toBeNull();
+    });
+
+    it('tells in a rehearsal whom it picks next, and changes nothing by that', () => {
+      const rounds = fc.array(fc.record({ parts, draw, wait: fc.nat(6000), asked: fc.nat(3) }), { maxLength: 8 });
+      fc.assert(
+        fc.property(fleet, rounds, (members, all) => {
+          const [asked, plain] = [create(), create()];
+          const [before, after] = [[] as unknown[], [] as unknown[]];
+          let now = 0;
+          for (const { parts: request, draw: value, wait, asked: times } of all) {
+            now += wait;
+            // Pools of a fleet keep their lists, which policies go by.
+            const real = { ...makePlacement(members, request, () => value), now };
+            const picked = plain.pick(real);
+            after.push(picked?.id, plain.next(real, [picked!])?.id, real.trail);
+            for (let i = 0; i < times; i++) {
+              const rehearsed = {
+                ...makePlacement(members, request, () => value),
+                now,
+                rehearsal: new QuietRehearsal(),
+              };
+              asked.weigh?.(rehearsed);
+              const sizes = JSON.stringify(asked.memory?.sizes() ?? null);
+              expect(asked.pick(rehearsed)?.id).toBe(picked?.id);
+              expect(asked.next(rehearsed, [picked!])?.id).toBe(after.at(-2));
+              expect(rehearsed.trail).toEqual(real.trail);
+              rehearsed.rehearsal.end();
+              expect(JSON.stringify(asked.memory?.sizes() ?? null)).toBe(sizes);
+            }
+            const again = { ...makePlacement(members, request, () => value), now };
+            const [same, other] = [asked.pick(again), asked.next(again, [picked!])];
+            before.push(same?.id, other?.id, again.trail);
+          }
+
+          expect(before).toEqual(after);
+          expect(asked.memory?.sizes()).toEqual(plain.memory?.sizes());
+        }),
+      );
+    });
+
+    it('weighs each candidate', () => {
+      fc.assert(
+        fc.property(fleet, parts, (members, request) => {
+          const placement = makePlacement(members, request);
+          for (const { name: of, values } of create().weigh?.({ ...placement, rehearsal: new QuietRehearsal() }) ??
+            []) {
+            expect(WEIGHT_NAMES).toContain(of);
+            expect(values).toHaveLength(placement.candidates.length);
+            for (const value of values) expect(value === null || Number.isFinite(value)).toBe(true);
+          }
+        }),
+      );
     });
 
     it('changes nothing by going on', () => {

@@ -4,6 +4,7 @@ import { ExpectedWait } from '../expected-wait.ts';
 import type { Placement, Policy } from '../policy.ts';
 import { POLICY_FACTS } from '../policy-facts.ts';
 import { EXPECTED_WAIT_DEFAULTS } from '../policy-parameters.ts';
+import type { Weight } from '../rehearsal.ts';
 
 const NONE: readonly number[] = [];
 /** Pairs that may hold a taken worker before the places of those are looked up. */
@@ -17,9 +18,14 @@ export class PowerOfTwoPolicy implements Policy {
 
   readonly #wait = new ExpectedWait(EXPECTED_WAIT_DEFAULTS, 'recent');
 
-  pick({ candidates, request, random }: Placement): Worker | null {
+  pick({ candidates, request, random, rehearsal }: Placement): Worker | null {
     const pair = drawPair(candidates, NONE, random);
-    return this.#wait.choose(pair, request.prompt.tokens?.length ?? 0, random);
+    return this.#wait.choose(pair, request.prompt.tokens?.length ?? 0, random, rehearsal);
+  }
+
+  /** Of all, though only the two that are drawn are compared, by themselves. */
+  weigh({ candidates }: Placement): readonly Weight[] {
+    return [this.#wait.weigh(candidates)];
   }
 
   /** Draws another pair from the rest. */

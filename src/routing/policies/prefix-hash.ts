@@ -5,7 +5,9 @@ import type { Placement, Policy } from '../policy.ts';
 import { POLICY_FACTS } from '../policy-facts.ts';
 import type { PrefixHashParameters } from '../policy-parameters.ts';
 import { prefixKey } from '../prefix-key.ts';
+import type { Weight } from '../rehearsal.ts';
 import { RingCache } from '../ring-cache.ts';
+import { ringOrder } from '../ring-order.ts';
 import type { KeyRules } from '../routing-keys.ts';
 
 /**
@@ -32,6 +34,18 @@ export class PrefixHashPolicy implements Policy {
   pick(placement: Placement): Worker | null {
     this.#trail = null;
     return this.#place(placement, NO_WORKERS, true);
+  }
+
+  weigh(placement: Placement): readonly Weight[] {
+    const { pool, candidates } = placement;
+    const key = this.#keyOf(placement, 0);
+    const limit = loadLimit(candidates, this.#parameters);
+    const over: Weight = {
+      name: 'over_load_limit',
+      values: candidates.map(({ load }) => (load.requests > limit ? 1 : 0)),
+    };
+    if (key === null) return [over];
+    return [ringOrder(candidates, (taken) => this.#rings.ownerOf(key, pool, candidates, taken)), over];
   }
 
   /** Goes on by the same rule among the rest, clockwise from the same key. */

@@ -4,6 +4,7 @@ import type { Worker } from '../../workers/worker.ts';
 import { nextByKey } from '../next-by-key.ts';
 import type { Placement, Policy } from '../policy.ts';
 import { POLICY_FACTS } from '../policy-facts.ts';
+import type { Weight } from '../rehearsal.ts';
 
 /** Candidate sets with a rotation of their own (policies 1.2); the least recently used one starts anew. */
 const MAX_SETS = 4096;
@@ -22,20 +23,21 @@ export class RoundRobinPolicy implements Policy {
   /** Names of the sets at hand: a list of candidates keeps its identity between changes of the fleet. */
   readonly #names = new WeakMap<readonly Worker[], string>();
 
-  pick({ candidates }: Placement): Worker | null {
+  pick({ candidates, rehearsal }: Placement): Worker | null {
     if (candidates.length === 0) return null;
     const set = this.#nameOf(candidates);
-    // A new set starts as far on as there are sets, as SMG does: small sets that come one after the other share no first.
-    const count = this.#counters.get(set) ?? this.#counters.size;
-    this.#counters.set(set, count + 1);
+    const count = this.#countOf(set);
+    if (rehearsal === null) this.#counters.set(set, count + 1);
     return candidates[count % candidates.length] ?? null;
   }
 
   /** Goes on by key; without one from the rotation's place, and each round from one further, so that no worker is always next. */
-  next({ candidates, keyStart }: Placement, taken: readonly Worker[]): Worker | null {
+  next({ candidates, keyStart, rehearsal }: Placement, taken: readonly Worker[]): Worker | null {
     if (keyStart >= 0) return nextByKey(candidates, taken, keyStart);
     const size = candidates.length;
-    const count = this.#counters.peek(this.#nameOf(candidates)) ?? 0;
+    const set = this.#nameOf(candidates);
+    // A rehearsal left out the step that its pick would have made.
+    const count = rehearsal === null ? (this.#counters.peek(set) ?? 0) : this.#countOf(set) + 1;
     const round = Math.max(0, Math.floor((count - 1) / size));
     const start = count + (size > 1 ? round % (size - 1) : 0);
     for (let i = 0; i < size; i++) {
@@ -43,6 +45,17 @@ export class RoundRobinPolicy implements Policy {
       if (worker !== undefined && !taken.includes(worker)) return worker;
     }
     return null;
+  }
+
+  weigh({ candidates }: Placement): readonly Weight[] {
+    const size = candidates.length;
+    const count = size === 0 ? 0 : this.#countOf(this.#nameOf(candidates));
+    return [{ name: 'turn', values: candidates.map((_, place) => (((place - count) % size) + size) % size) }];
+  }
+
+  /** A new set starts as far on as there are sets, as SMG does: small sets that come one after the other share no first. */
+  #countOf(set: string): number {
+    return this.#counters.peek(set) ?? this.#counters.size;
   }
 
   #nameOf(candidates: readonly Worker[]): string {

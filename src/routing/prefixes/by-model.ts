@@ -49,6 +49,11 @@ export class ByModel<M extends ModelMemory> {
     return entry.memory;
   }
 
+  /** The same without making, registering or using one; undefined for a model that has none. */
+  peek(pool: Pool, worker: Worker): M | undefined {
+    return this.#entries.get(modelKeyOf(pool, worker))?.memory;
+  }
+
   forget(workerId: string): void {
     for (const [key, entry] of this.#entries) {
       if (!entry.workerIds.delete(workerId)) continue;

@@ -19,13 +19,13 @@ class ModelPlacements extends BoundaryIndex {
 /** What `cache_aware` remembers with `--cache-index hash` (policies 1.6.7). */
 export class PlacementMemory implements PolicyMemory {
   readonly #parameters: CacheAwareParameters;
+  readonly #maxEntries: number;
   readonly #models: ByModel<ModelPlacements>;
 
   constructor(parameters: CacheAwareParameters) {
     this.#parameters = parameters;
-    const { cacheTtlMs, maxTreeSize } = parameters;
-    const maxEntries = Math.max(1, Math.floor(maxTreeSize / CHARS_PER_ENTRY));
-    this.#models = new ByModel(() => new ModelPlacements({ ttlMs: cacheTtlMs, maxEntries }));
+    this.#maxEntries = Math.max(1, Math.floor(parameters.maxTreeSize / CHARS_PER_ENTRY));
+    this.#models = new ByModel(() => this.#new());
   }
 
   fits({ cacheBoundaries, cacheTtlMs, maxTreeSize }: CacheAwareParameters): boolean {
@@ -38,8 +38,12 @@ export class PlacementMemory implements PolicyMemory {
   }
 
   /** @param worker see `modelKeyOf` */
-  of({ pool, now }: Placement, worker: Worker): BoundaryIndex {
-    return this.#models.of(pool, worker, now);
+  of({ pool, now, rehearsal }: Placement, worker: Worker): BoundaryIndex {
+    return rehearsal === null ? this.#models.of(pool, worker, now) : (this.#models.peek(pool, worker) ?? this.#new());
+  }
+
+  #new(): ModelPlacements {
+    return new ModelPlacements({ ttlMs: this.#parameters.cacheTtlMs, maxEntries: this.#maxEntries });
   }
 
   /** Keys of the prompt's heads, shortest first; none when it is shorter than every boundary. */

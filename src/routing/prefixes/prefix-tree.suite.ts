@@ -80,7 +80,11 @@ export function prefixTreeSuite<K extends string | Uint32Array>(name: string, ki
       switch (step.act) {
         case 'match': {
           const { key, namespace } = step;
+          const before = real.tree.held();
+          const looked = { ...real.match(key, namespace, false), holders: real.holders() };
+          expect(real.tree.held()).toEqual(before);
           const seen = found(real, key, namespace);
+          expect(looked).toEqual(seen);
           const total = kind.units(key, namespace).length;
           const mark = namespace === null ? 0 : kind.mark(namespace).length;
           const known = isShort(total) ? { matched: 0, holders: [] } : model.match(unitsOf(key, namespace));

@@ -13,8 +13,12 @@ export interface PrefixMatch {
 export interface PrefixTree<K extends string | Uint32Array> {
   /** Registers a worker at the root. Without effect on one that is registered. */
   add(workerId: string): void;
-  /** Looks a key up; `holders` tells whose it is. Counts as a use of what it found, by the rules of the tree. */
-  match(key: K, namespace: string | null): PrefixMatch;
+  /**
+   * Looks a key up; `holders` tells whose it is.
+   *
+   * @param uses by default true: that counts as a use of what it found, by the rules of the tree; else nothing changes
+   */
+  match(key: K, namespace: string | null, uses?: boolean): PrefixMatch;
   /** Ids of all workers that hold what the last `match` found, at the node where it ended; empty when it found nothing. */
   holders(): readonly string[];
   /**

@@ -79,17 +79,19 @@ export class RadixTree {
    * Looks a text up.
    *
    * @param plain the text has as many code units as units
+   * @param uses whether it counts as a use; else nothing but `matched` and `end` changes
    */
-  match(text: string, plain: boolean): void {
+  match(text: string, plain: boolean, uses = true): void {
     let node = ROOT;
     let at = 0;
     let matched = 0;
+    const usesPath = uses && this.#recency === 'path';
     while (at < text.length) {
       const child = this.#childAt(node, text, at);
       const holding = child === NONE ? NONE : this.#holdings.firstLive(child);
       if (holding === NONE) break;
       node = child;
-      if (this.#recency === 'path') this.#holdings.use(holding, this.#epoch++);
+      if (usesPath) this.#holdings.use(holding, this.#epoch++);
       const from = at;
       at += this.#common;
       if (this.#common < this.#nodes.run(child).length) {
@@ -100,7 +102,7 @@ export class RadixTree {
     }
     this.matched = matched;
     this.end = node;
-    if (this.#recency === 'last') this.#countMatch(node);
+    if (uses && this.#recency === 'last') this.#countMatch(node);
   }
 
   /** Ids of the workers that hold the node where the last match ended. */

@@ -40,12 +40,15 @@ export class StringTree implements PrefixTree<string> {
     this.#tree.add(workerId);
   }
 
-  match(key: string, namespace: string | null): PrefixMatch {
+  match(key: string, namespace: string | null, uses = true): PrefixMatch {
     this.#prepare(key, namespace);
     const mark = namespace === null ? 0 : TEXT_MARK_LENGTH;
-    this.#tree.match(this.#text, this.#pairs === 0);
+    const total = this.#text.length - this.#pairs - mark;
+    this.#tree.match(this.#text, this.#pairs === 0, uses);
     this.#matched = Math.max(0, this.#tree.matched - mark);
-    return { matched: this.#matched, total: this.#text.length - this.#pairs - mark };
+    // No insert follows that would let go of it.
+    if (!uses) this.#prepare('', null);
+    return { matched: this.#matched, total };
   }
 
   holders(): readonly string[] {

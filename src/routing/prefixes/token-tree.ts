@@ -43,13 +43,14 @@ export class TokenTree implements PrefixTree<Uint32Array> {
     this.#tree.add(workerId);
   }
 
-  match(key: Uint32Array, namespace: string | null): PrefixMatch {
+  match(key: Uint32Array, namespace: string | null, uses = true): PrefixMatch {
     const tokens = namespace === null ? withoutTokenMark(key) : key;
     this.#matched = 0;
     if (tokens.length >= this.pageSize) {
       const mark = namespace === null ? 0 : tokenMarkLength(this.pageSize);
-      this.#tree.match(this.#textOf(key, tokens, namespace), false);
+      this.#tree.match(this.#textOf(key, tokens, namespace), false, uses);
       this.#matched = Math.max(0, this.#tree.matched - mark);
+      if (!uses) this.#letGo();
     }
     return { matched: this.#matched, total: tokens.length };
   }
@@ -62,8 +63,7 @@ export class TokenTree implements PrefixTree<Uint32Array> {
     const tokens = namespace === null ? withoutTokenMark(key) : key;
     if (tokens.length < this.pageSize) return;
     const text = this.#textOf(key, tokens, namespace);
-    this.#key = null; // or the last prompt would stay in memory
-    this.#text = '';
+    this.#letGo();
     const most = this.#wholePages(this.maxSize) * TOKEN_LENGTH;
     this.#tree.insert(text.length <= most ? text : text.substring(0, most), false, workerId);
   }
@@ -95,6 +95,12 @@ export class TokenTree implements PrefixTree<Uint32Array> {
       this.#namespace = namespace;
     }
     return this.#text;
+  }
+
+  /** Or the last prompt would stay in memory. */
+  #letGo(): void {
+    this.#key = null;
+    this.#text = '';
   }
 
   #wholePages(tokens: number): number {

@@ -43,7 +43,7 @@ export class TreeMemory implements PolicyMemory {
 
   constructor(parameters: TreeParameters) {
     this.#parameters = parameters;
-    this.#models = new ByModel(() => new ModelTrees(parameters.maxTreeSize, parameters.blockSize));
+    this.#models = new ByModel(() => this.#new());
   }
 
   fits({ maxTreeSize, blockSize }: TreeParameters): boolean {
@@ -51,8 +51,12 @@ export class TreeMemory implements PolicyMemory {
   }
 
   /** @param worker see `modelKeyOf` */
-  of({ pool, now }: Placement, worker: Worker): ModelTrees {
-    return this.#models.of(pool, worker, now);
+  of({ pool, now, rehearsal }: Placement, worker: Worker): ModelTrees {
+    return rehearsal === null ? this.#models.of(pool, worker, now) : (this.#models.peek(pool, worker) ?? this.#new());
+  }
+
+  #new(): ModelTrees {
+    return new ModelTrees(this.#parameters.maxTreeSize, this.#parameters.blockSize);
   }
 
   /** The prompt alone: a pinned turn is mostly cached, so it counts for no wait, as it does not in SMG. */
