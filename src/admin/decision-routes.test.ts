@@ -40,7 +40,7 @@ describe('interface 9 GET /decisions', () => {
 
     const { json, text } = await bench.ask('GET', '/decisions');
 
-    expect(json.recording).toEqual({ mode: 'auto', since: '2026-01-01T00:00:01.000Z', size: RING_SIZE });
+    expect(json.recording).toEqual({ mode: 'auto', since: '2026-01-01T00:00:01.000Z', size: RING_SIZE, left_out: 0 });
     expect(json.next).toBe(1);
     expect(json.decisions).toEqual([
       {
@@ -197,7 +197,9 @@ describe('interface 9 GET /decisions/stream', () => {
     await expect.poll(() => reader.text).toContain('recording');
     for (let i = 0; i < 100; i++) picker.pick(null);
 
-    await expect.poll(() => reader.text).toContain('event: skipped\ndata: {"overwritten":0,"sampled":90}');
+    await expect
+      .poll(() => reader.text)
+      .toContain('event: skipped\ndata: {"overwritten":0,"sampled":90,"unrecorded":0}');
     expect(reader.seqs).toEqual([9, 19, 29, 39, 49, 59, 69, 79, 89, 99]);
   });
 
@@ -208,6 +210,17 @@ describe('interface 9 GET /decisions/stream', () => {
 
     await expect.poll(() => reader.text).toContain('"overwritten":100,"sampled":24');
     expect(reader.seqs).toHaveLength(1000);
+  });
+
+  it('tells how many were not recorded, since there were too many at a time', async () => {
+    const reader = new Reader('/decisions/stream?rate=1000');
+    await expect.poll(() => reader.text).toContain('recording');
+    for (let i = 0; i < 2 * RING_SIZE; i++) picker.pick(null);
+    picker.now += 250;
+    for (let i = 0; i < 2 * RING_SIZE; i++) picker.pick(null);
+
+    await expect.poll(() => reader.text).toContain(`"unrecorded":${RING_SIZE}}`);
+    expect((await bench.ask('GET', '/decisions')).json.recording.left_out).toBe(RING_SIZE);
   });
 
   it(`serves ${MAX_READERS} readers, and the next when one has left`, async () => {

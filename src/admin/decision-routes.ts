@@ -30,7 +30,12 @@ export function decisionRoutes({ ring, streams }: DecisionRouteParts): readonly 
     return Response.json({
       decisions: latest(ring, asked.wanted, asked.limit).map(decisionJson),
       next,
-      recording: { mode, since: since === null ? null : new Date(since).toISOString(), size: RING_SIZE },
+      recording: {
+        mode,
+        since: since === null ? null : new Date(since).toISOString(),
+        size: RING_SIZE,
+        left_out: ring.leftOut,
+      },
     });
   };
 

@@ -63,12 +63,14 @@ class DecisionStream {
   #silentMs = 0;
   #overwritten = 0;
   #sampled = 0;
+  #leftOut: number;
 
   constructor(ring: DecisionRing, options: StreamOptions, closed: () => void) {
     this.#ring = ring;
     this.#options = options;
     this.#closed = closed;
     this.#cursor = options.from;
+    this.#leftOut = ring.leftOut;
     this.#allowance = options.perSecond;
     this.body = new ReadableStream<Uint8Array>({
       start: (controller) => {
@@ -105,8 +107,10 @@ class DecisionStream {
     this.#allowance = Math.max(0, this.#allowance - records.length);
     let text = '';
     for (const record of records) text += `id: ${record.seq}\n${event('decision', decisionJson(record))}`;
-    if (this.#overwritten + this.#sampled > 0) {
-      text += event('skipped', { overwritten: this.#overwritten, sampled: this.#sampled });
+    const unrecorded = this.#ring.leftOut - this.#leftOut;
+    if (this.#overwritten + this.#sampled + unrecorded > 0) {
+      text += event('skipped', { overwritten: this.#overwritten, sampled: this.#sampled, unrecorded });
+      this.#leftOut += unrecorded;
       this.#overwritten = 0;
       this.#sampled = 0;
     }

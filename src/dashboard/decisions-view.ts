@@ -96,8 +96,8 @@ export class DecisionsView {
         if (name === 'decision') this.#take(JSON.parse(data) as DecisionRow);
         if (name === 'recording') this.#recording = JSON.parse(data) as Recording;
         if (name === 'skipped') {
-          const { overwritten, sampled } = JSON.parse(data) as { overwritten: number; sampled: number };
-          this.#leftOut += overwritten + sampled;
+          const { overwritten, sampled, unrecorded } = JSON.parse(data) as Readonly<Record<string, number>>;
+          this.#leftOut += (overwritten ?? 0) + (sampled ?? 0) + (unrecorded ?? 0);
         }
         this.#tell();
       }

@@ -67,6 +67,31 @@ describe('interface 9 the ring of decisions', () => {
     expect(bench.ring.at(RING_SIZE + 4)?.why).toBe('deadline');
   });
 
+  it('keeps every so many of more than fit into the ring in a quarter of a second, and each refusal', () => {
+    const bench = new PickerBench({ routing: { checkModel: true } });
+    bench.add(1, { models: [{ id: 'm' }] });
+    bench.registry.markSettled();
+    bench.ring.wake();
+    const burst = (count: number): number => {
+      const before = bench.ring.next;
+      for (let i = 0; i < count; i++) bench.pick(null);
+      return bench.ring.next - before;
+    };
+    expect(burst(4 * RING_SIZE)).toBe(4 * RING_SIZE);
+    expect(bench.ring.leftOut).toBe(0);
+
+    bench.now += 250;
+    expect(burst(4 * RING_SIZE)).toBe(RING_SIZE);
+    expect(bench.ring.leftOut).toBe(3 * RING_SIZE);
+    const before = bench.ring.next;
+    bench.refusal({ model: 'x' });
+    expect(bench.ring.next).toBe(before + 1);
+
+    // After a lull all are kept again.
+    bench.now += 600;
+    expect(burst(100)).toBe(100);
+  });
+
   it('does not keep long text of clients alive', () => {
     const bench = new PickerBench({
       policy: 'manual',

@@ -1,6 +1,9 @@
 /**
  * The latest decisions, for people who ask why. While nobody asks, a decision costs one comparison. While somebody does,
  * the decision itself is kept and a few numbers beside it, in arrays made once; text is made of them when they are read.
+ *
+ * What is kept outlives its request, which costs the garbage collector about a microsecond. So of more than a ring full in
+ * a quarter of a second, which nobody could read anyway, every so many are kept.
  */
 import type { Decision, Outcome } from '../routing/decision.ts';
 import { keyHash } from '../telemetry/key-hash.ts';
@@ -25,7 +28,7 @@ export interface RecordedDecision {
   readonly outcome: Outcome | null;
   /** Why it did not come to routing, or got no pick; null where `outcome` tells. */
   readonly why: RefusalCode | PassReason | null;
-  /** Stands for its key (`keyHash`), null without one. */
+  /** Stands for its key (`keyHash`), null without one. Made when it is first asked for. */
   readonly keyHash: string | null;
 }
 
@@ -39,6 +42,8 @@ export interface DecisionRingOptions {
 
 /** How many are kept. A power of two. */
 export const RING_SIZE = 1024;
+/** At most a ring full of decisions is kept in this time. */
+const WINDOW_MS = 250;
 /** `auto` goes on for as long after the last look. */
 export const LINGER_MS = 15 * 60_000;
 /** Longest text of a client that is kept: a model's name, or a key of `manual` or of the ring, can have any length. */
@@ -53,6 +58,13 @@ export class DecisionRing implements DecisionWatch {
   #since: number | null = null;
   #next = 0;
   #oldest = 0;
+
+  // Of decisions every so many are kept.
+  #windowEnd = Number.NEGATIVE_INFINITY;
+  #inWindow = 0;
+  #stride = 1;
+  #untilKept = 1;
+  #leftOut = 0;
 
   // Columns, made with the first look.
   #outcomes: (Outcome | null)[] = [];
@@ -89,6 +101,11 @@ export class DecisionRing implements DecisionWatch {
     return Math.max(this.#oldest, this.#next - RING_SIZE);
   }
 
+  /** Placed requests that were not kept because there were too many at a time. A refusal, which one looks for, always is. */
+  get leftOut(): number {
+    return this.#leftOut;
+  }
+
   configure(mode: RingMode): void {
     this.#mode = mode;
     if (mode === 'on') this.#wakeUntil(Number.POSITIVE_INFINITY);
@@ -103,6 +120,14 @@ export class DecisionRing implements DecisionWatch {
 
   decided(pickId: string, outcome: Outcome, fromBody: boolean, startedAt: number): void {
     if (startedAt > this.#until) return;
+    if (startedAt >= this.#windowEnd) this.#beginWindow(startedAt);
+    this.#inWindow += 1;
+    this.#untilKept -= 1;
+    if (this.#untilKept <= 0) this.#untilKept = this.#stride;
+    else if (outcome.kind === 'placed') {
+      this.#leftOut += 1;
+      return;
+    }
     this.#write(pickId, bounded(outcome), null, fromBody, startedAt);
   }
 
@@ -116,6 +141,7 @@ export class DecisionRing implements DecisionWatch {
     if (seq < this.oldest || seq >= this.#next) return null;
     const slot = seq % RING_SIZE;
     const startedAt = this.#startedAt[slot] ?? 0;
+    const hashOf = (): string | null => (this.at(seq) === null ? null : this.#hashAt(slot));
     return {
       seq,
       at: this.#wallClock() - (this.#clock() - startedAt),
@@ -124,8 +150,19 @@ export class DecisionRing implements DecisionWatch {
       pickId: this.#pickIds[slot] ?? '',
       outcome: this.#outcomes[slot] ?? null,
       why: this.#whys[slot] ?? null,
-      keyHash: this.#hashAt(slot),
+      get keyHash() {
+        return hashOf();
+      },
     };
+  }
+
+  /** As many as came lately are expected to come. A burst after a lull is kept whole, and overwrites itself. */
+  #beginWindow(now: number): void {
+    const lately = now < this.#windowEnd + WINDOW_MS ? this.#inWindow : 0;
+    this.#windowEnd = now + WINDOW_MS;
+    this.#inWindow = 0;
+    this.#stride = Math.max(1, Math.ceil(lately / RING_SIZE));
+    this.#untilKept = Math.min(this.#untilKept, this.#stride);
   }
 
   get #recording(): boolean {
