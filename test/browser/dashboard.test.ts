@@ -186,6 +186,51 @@ describe.skipIf(skipped || noEnvoy())('issue 8 the dashboard of a service with a
     expect(complaints).toEqual([]);
   });
 
+  it('is used by the keyboard alone, and the focus stays where it was', async () => {
+    const { page, complaints } = await shown(stack.service);
+    await chat(stack, 'keys-1');
+    const focused = () => page.evaluate('document.activeElement.id || document.activeElement.textContent');
+
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('Skip to the content');
+    await page.keyboard.press('Enter');
+    expect(await focused()).toBe('main');
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('key-input');
+    await page.keyboard.type('keys-1');
+    await page.keyboard.press('Enter');
+    const details = page.getByRole('button', { name: 'Details of the last request' });
+    await details.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    expect(await focused()).toBe('Details');
+
+    const url = stack.sim.urls[0]!;
+    const row = page.locator('#workers tbody tr', { hasText: url });
+    await row.getByRole('button').focus();
+    await page.keyboard.press('Enter');
+    await row.getByText('draining').waitFor();
+    await expect.poll(focused).toBe('Undrain');
+    await page.keyboard.press('Enter');
+    await row.getByText('ready').waitFor();
+    await expect.poll(focused).toBe('Drain');
+    expect(complaints).toEqual([]);
+  });
+
+  it('says that the service is gone, and goes on when it is back', async () => {
+    const service = await serve([...STICKY, '--worker-urls', ...stack.sim.urls]);
+    const { page } = await shown(service);
+    await service.kill();
+    await expect.poll(() => page.locator('#updated').textContent(), { timeout: 10_000 }).toContain('No answer since');
+
+    await service.start();
+    await expect.poll(() => page.locator('#updated').textContent(), { timeout: 10_000 }).toContain('Updated');
+    await expect
+      .poll(() => page.locator('#decisions-status').textContent(), { timeout: 10_000 })
+      .toContain('No request yet');
+  });
+
   it.each(SCHEMES)('plots what came, and is whole at every width, %s', async (scheme) => {
     const { page, flaws, shot, complaints } = await shown(stack.service, { scheme });
     for (let i = 0; i < 60; i++) await chat(stack, `plot-${i % 20}`);
