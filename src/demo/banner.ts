@@ -19,6 +19,7 @@ export function banner(map: DemoMap): string {
     ['Envoy', `${map.url}  (admin ${map.envoyAdminUrl}, ${origin(map.envoy)})`],
     ['', `configuration ${map.configFile}`],
     ['service', `gRPC ${map.grpcAddress}, admin ${map.adminUrl}`],
+    ['dashboard', `${map.adminUrl}/`],
     ...map.workers.map(({ name, url }) => [name, url] as const),
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
