@@ -1,5 +1,7 @@
 import { ApiError, ask } from './api.ts';
 import { byId, el } from './dom.ts';
+import { explanationOf } from './explanation.ts';
+import type { Explanation } from './shapes.ts';
 
 /** Where a request would go, by a dry run. */
 export class ExplainView {
@@ -35,8 +37,8 @@ export class ExplainView {
     const body = value.trim() === '' ? {} : { body: value };
     try {
       const asked = { method: this.#field('method').value, path: this.#field('path').value, headers, ...body };
-      const answer = await ask<Record<string, unknown>>('/explain', { method: 'POST', body: asked });
-      this.#result.replaceChildren(...answerOf(answer));
+      const answer = await ask<Explanation>('/explain', { method: 'POST', body: asked });
+      this.#result.replaceChildren(...explanationOf(answer));
     } catch (error) {
       const text = error instanceof ApiError ? error.message : String(error);
       this.#result.replaceChildren(el('p', { class: 'bad', text }));
@@ -45,16 +47,13 @@ export class ExplainView {
 }
 
 /** Or what is wrong with them. */
-function headersOf(text: string): Record<string, string> | string {
-  const headers: Record<string, string> = {};
+function headersOf(text: string): Record<string, string[]> | string {
+  const headers: Record<string, string[]> = {};
   for (const line of text.split('\n').filter((each) => each.trim() !== '')) {
     const colon = line.indexOf(':');
     if (colon < 1) return `“${line}” is no header: expected name: value`;
-    headers[line.slice(0, colon).trim().toLowerCase()] = line.slice(colon + 1).trim();
+    const name = line.slice(0, colon).trim().toLowerCase();
+    headers[name] = [...(headers[name] ?? []), line.slice(colon + 1).trim()];
   }
   return headers;
-}
-
-function answerOf(answer: Record<string, unknown>): readonly HTMLElement[] {
-  return [el('pre', { text: JSON.stringify(answer, null, 2), attrs: { tabindex: '0' } })];
 }

@@ -120,3 +120,50 @@ export interface Pin {
   readonly candidates: readonly string[];
   readonly shared_reason: string | null;
 }
+
+export interface Explanation {
+  readonly result: 'placed' | 'refused' | 'passed';
+  readonly worker: string | null;
+  readonly worker_id: string | null;
+  readonly model: string | null;
+  readonly policy: string | null;
+  readonly branch: string | null;
+  readonly fallbacks: readonly string[];
+  readonly refusal: { readonly status: number; readonly message: string } | null;
+  readonly body: { readonly read: boolean; readonly reason: string };
+  readonly legs: readonly ExplainedLeg[];
+  readonly why: string;
+}
+
+export interface ExplainedLeg {
+  readonly leg: string;
+  readonly key: {
+    readonly source: string | null;
+    readonly hash: string;
+    readonly dropped_suffix: string;
+    readonly use: string;
+  } | null;
+  readonly pin: {
+    readonly held: boolean;
+    readonly candidates: readonly {
+      readonly worker_id: string;
+      readonly serves: boolean;
+      readonly in_flight: number;
+    }[];
+    readonly after: string;
+    readonly idle_secs: number | null;
+    readonly inflight_cap: number;
+  } | null;
+  readonly workers: readonly ExplainedWorker[];
+}
+
+export interface ExplainedWorker {
+  readonly worker_id: string;
+  readonly worker: string;
+  readonly place: number | null;
+  readonly eligible: boolean;
+  readonly keeps_pins: boolean;
+  readonly why_not: readonly string[];
+  readonly in_flight: number;
+  readonly weights: Readonly<Record<string, number | null>>;
+}
