@@ -36,6 +36,10 @@ class FakeSharedPins implements PinStore {
     return this.#local.peek(key);
   }
 
+  idleMs(key: string, now: number): number | null {
+    return this.#local.idleMs(key, now);
+  }
+
   touch(): void {}
 
   sweep(): number {

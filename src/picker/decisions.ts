@@ -4,6 +4,7 @@ import { sameCandidates } from '../pins/same-candidates.ts';
 import type { RoutingRequest } from '../request/routing-request.ts';
 import type { Decision, Outcome, PinWrite } from '../routing/decision.ts';
 import type { Eligibility } from '../routing/eligibility.ts';
+import type { Rehearsal } from '../routing/rehearsal.ts';
 import type { Router } from '../routing/router.ts';
 import type { Random } from '../util/random.ts';
 import type { SnapshotSource } from '../workers/snapshot-source.ts';
@@ -14,6 +15,8 @@ export interface DecisionsParts {
   readonly fleet: SnapshotSource;
   readonly pins: PinStore;
   readonly random: Random;
+  /** Draws what `random` is going to draw. */
+  readonly ahead: () => Random;
   /** False for an address that a connected Envoy has not accepted yet: a strict target there would be served by nobody. */
   readonly envoyKnows: (address: string) => boolean;
   readonly onFailure: (error: unknown) => void;
@@ -81,7 +84,18 @@ export class Decisions {
 
   /** As `settle`, but moves no pin until the decision is kept. */
   propose(request: RoutingRequest, rules: DecisionRules, eligible: Eligibility | null, now: number): Outcome {
-    return this.#strictlyKnown(this.#decide(request, rules, eligible, now));
+    return this.#strictlyKnown(this.#decide(request, rules, eligible, now, this.#parts.random, null));
+  }
+
+  /** What `propose` is going to answer, while nothing changes. */
+  rehearse(
+    request: RoutingRequest,
+    rules: DecisionRules,
+    eligible: Eligibility | null,
+    now: number,
+    rehearsal: Rehearsal,
+  ): Outcome {
+    return this.#strictlyKnown(this.#decide(request, rules, eligible, now, this.#parts.ahead(), rehearsal));
   }
 
   /** A proposal has proved good. Where another writer was faster, its pins hold. */
@@ -106,11 +120,18 @@ export class Decisions {
     return this.#parts.fleet.current.byId(worker.id)?.keepsPins === true;
   }
 
-  #decide(request: RoutingRequest, rules: DecisionRules, eligible: Eligibility | null, now: number): Outcome {
+  #decide(
+    request: RoutingRequest,
+    rules: DecisionRules,
+    eligible: Eligibility | null,
+    now: number,
+    random: Random,
+    rehearsal: Rehearsal | null,
+  ): Outcome {
     const { router, testEndpointSelection } = rules;
     const fleet = fleetFor(request.head, this.#parts.fleet.current);
     const selection = testEndpointSelection ? selectionOf(request.head) : null;
-    if (selection === null) return router.decide(request, fleet, now, this.#parts.random, eligible);
+    if (selection === null) return router.decide(request, fleet, now, random, eligible, rehearsal);
     return placeSelection(selection, fleet, router.policies.standard.name, request.model);
   }
 

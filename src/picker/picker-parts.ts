@@ -52,6 +52,8 @@ export interface PickerParts {
   readonly pickIds: PickIds;
   readonly requestIds: RequestIds;
   readonly random: Random;
+  /** Draws what `random` is going to draw, and leaves that as it is. */
+  readonly ahead: () => Random;
   /** Milliseconds, monotonic. */
   readonly clock: () => number;
   /** False for an address that a connected Envoy has not accepted yet: a strict target there would be served by nobody. */

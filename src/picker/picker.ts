@@ -2,50 +2,31 @@
  * One request from its head (and its body, where the decision needs it) to the answer for Envoy: read, decide, commit the
  * pin, take the in-flight count. Every protocol adapter asks this one.
  */
-import { readBody } from '../request/body-fields.ts';
-import { ScannedKeys } from '../request/body-keys.ts';
-import type { BodyKind } from '../request/body-kind.ts';
-import { bodyKindOf, isIdentity } from '../request/body-kind.ts';
-import { promptOf } from '../request/body-prompt.ts';
-import type { Endpoint } from '../request/endpoint.ts';
 import { endpointOf, requestIdPrefix } from '../request/endpoint.ts';
-import type { JsonScan } from '../request/json-scanner.ts';
 import type { RequestHead } from '../request/request-head.ts';
 import { requestIdHeader, requestIdIn } from '../request/request-id.ts';
-import type { RoutingRequest } from '../request/routing-request.ts';
 import type { Decision, Outcome, Refusal } from '../routing/decision.ts';
 import { bothAllow } from '../routing/eligibility.ts';
+import type { Rehearsal } from '../routing/rehearsal.ts';
 import type { Router } from '../routing/router.ts';
 import { endpointLabel } from '../telemetry/endpoint-label.ts';
 import type { PassReason } from '../telemetry/own-metrics.ts';
 import type { Worker } from '../workers/worker.ts';
-import type { Answer, BodyBytes, BodyPlan, PassAnswer, PickAnswer, StreamFacts } from './answer.ts';
-import { contentLength } from './content-length.ts';
+import type { Answer, BodyBytes, BodyPlan, PassAnswer, PickAnswer, RefusalAnswer, StreamFacts } from './answer.ts';
 import { logDecision } from './decision-log.ts';
 import { decisionText } from './decision-text.ts';
 import { Decisions } from './decisions.ts';
 import { destinationOf } from './destination.ts';
-import { selectionOf } from './endpoint-selection.ts';
-import { fleetFor } from './fleet-for.ts';
 import { PairedRequest, type PairedRequestPlan } from './paired-request.ts';
 import type { PickerConfig, PickerParts } from './picker-parts.ts';
 import type { Handoff } from './prefill-dispatch.ts';
-import { badBody, refusalOf, tooLarge } from './refusals.ts';
-import { bodyFor, type ReadableBody } from './worker-body.ts';
-
-/** What was read of a request. Routing sees no more of it than it needs. */
-interface ReadRequest extends RoutingRequest, ReadableBody {
-  /** Whether it asks for a streamed answer; null where its body does not say. */
-  readonly streaming: boolean | null;
-}
+import { planOf, type ReadRequest, readRequest, Unreadable } from './read-request.ts';
+import { refusalOf, refusalOfBody } from './refusals.ts';
+import { type Rehearsed, RehearsedNotes } from './rehearsed.ts';
+import { bodyFor } from './worker-body.ts';
 
 const REQUEST_ID = 'x-request-id';
 const PASS: PassAnswer = { kind: 'pass' };
-const NO_BODY: BodyPlan = { readBody: false, reason: 'no_body' };
-const NOT_JSON: BodyPlan = { readBody: false, reason: 'not_json' };
-const HEADERS_SUFFICE: BodyPlan = { readBody: false, reason: 'header_only' };
-const TAKES_RANK: BodyPlan = { readBody: true, reason: 'worker_mutates_body' };
-const MAY_NAME_ALIAS: BodyPlan = { readBody: true, reason: 'model_alias' };
 
 export class Picker {
   readonly #parts: PickerParts;
@@ -70,17 +51,7 @@ export class Picker {
 
   /** Whether the body of a request must be read to place it (sticky-sessions 4 in the form of 11.2). Changes nothing. */
   plan(head: RequestHead): BodyPlan {
-    const kind = bodyKindOf(head);
-    if (kind === 'none' || kind === 'tunnel') return NO_BODY;
-    if (this.#config.testEndpointSelection && selectionOf(head) !== null) return HEADERS_SUFFICE;
-    const endpoint = endpointOf(head.path);
-    if (kind === 'opaque' || !endpoint.isJson) return NOT_JSON;
-    if (contentLength(head) > this.#config.maxPayloadBytes) return HEADERS_SUFFICE;
-    const fleet = this.#parts.fleet.current;
-    const need = this.#config.router.bodyNeed(head, fleet, endpoint);
-    if (need !== null) return { readBody: true, reason: need };
-    if (fleet.ranked) return TAKES_RANK;
-    return this.#config.modelAliases.size > 0 ? MAY_NAME_ALIAS : HEADERS_SUFFICE;
+    return planOf(head, this.#parts.fleet.current, this.#config);
   }
 
   /**
@@ -109,6 +80,33 @@ export class Picker {
     }
   }
 
+  /**
+   * What `pick` is going to answer to such a request, while nothing changes: no pin, count, metric or memory of a policy. A
+   * shared pin store is not asked, and no prefill is sent.
+   *
+   * @param body all of it; read only where `plan` says so
+   */
+  rehearse(head: RequestHead, body: Buffer | null, facts: StreamFacts, rehearsal: Rehearsal): Rehearsed {
+    const { clock, fleet } = this.#parts;
+    const config = this.#config;
+    const startedAt = clock();
+    const plan = this.plan(head);
+    const notes = new RehearsedNotes();
+    const whole = plan.readBody && body !== null ? { bytes: body, complete: true } : null;
+    const request = readRequest(head, whole, fleet.current, config, notes);
+    const readAt = clock();
+    const timing = (): Rehearsed['timing'] => ({ readMs: readAt - startedAt, decideMs: clock() - readAt });
+    if (request instanceof Unreadable) {
+      const refusal = refusalOfBody(request.error, config.maxPayloadBytes, '');
+      return { plan, opaque: notes.opaque, request: null, outcome: null, refusal, pass: null, timing: timing() };
+    }
+    const outcome = this.#decisions.rehearse(request, config, facts.subset, readAt, rehearsal);
+    const refused = outcome.kind === 'refused' ? outcome : null;
+    const pass = refused !== null && facts.subset === null && this.#isPremature(refused) ? 'not_settled' : null;
+    const refusal = refused === null || pass !== null ? null : this.#refusal(refused, facts, '');
+    return { plan, opaque: notes.opaque, request, outcome, refusal, pass, timing: timing() };
+  }
+
   /** The answer never reached Envoy: nothing was dispatched. */
   abandon(pickId: string): void {
     this.#parts.ledger.end(pickId, 'stream');
@@ -116,35 +114,12 @@ export class Picker {
 
   #read(head: RequestHead, body: BodyBytes | null, facts: StreamFacts, now: number): Answer | Promise<Answer> {
     const config = this.#config;
-    const endpoint = endpointOf(head.path);
     const requestIdToSet = this.#requestIdToSet(head);
-
-    const seen = body?.complete ? body.bytes.length : contentLength(head);
-    if (seen > config.maxPayloadBytes) {
-      return this.#refuseInvalid(head, tooLarge(config.maxPayloadBytes, requestIdOf(head, requestIdToSet)));
+    const request = readRequest(head, body, this.#parts.fleet.current, config, this.#parts.counters);
+    if (request instanceof Unreadable) {
+      const requestId = requestIdOf(head, requestIdToSet);
+      return this.#refuseInvalid(head, refusalOfBody(request.error, config.maxPayloadBytes, requestId));
     }
-
-    let rid: string | null = null;
-    let members: JsonScan | null = null;
-    let streaming: boolean | null = null;
-    let canonicalModel: string | null = null;
-    // Until the body says more: the model that nobody needs to name.
-    const { soleModel, disaggregated } = fleetFor(head, this.#parts.fleet.current);
-    let model = soleModel;
-    if (body !== null && this.#isReadable(head, body, endpoint)) {
-      const fields = readBody(body.bytes, body.complete, endpoint, config.bodyMembers);
-      if (fields.kind === 'error') {
-        return this.#refuseInvalid(head, badBody(fields, requestIdOf(head, requestIdToSet)));
-      }
-      ({ rid, members, streaming } = fields);
-      canonicalModel = config.modelAliases.get(fields.model) ?? null;
-      if (body.complete || fields.model !== '') model = canonicalModel ?? fields.model;
-    }
-    const whole = body?.complete ? members : null;
-    const bodyKeys = members === null ? null : new ScannedKeys(endpoint.kind, members, rid);
-    // SMG does not look at the token hint of a request that is split (policies 4.5).
-    const prompt = promptOf(disaggregated ? null : head, endpoint.kind, members);
-    const request = { head, model, bodyKeys, prompt, streaming, whole, canonicalModel };
     return this.#place(request, facts, requestIdToSet, now);
   }
 
@@ -153,19 +128,6 @@ export class Picker {
     const header = requestIdHeader(head, this.#config.requestIdHeaders);
     if (header === null) return this.#parts.requestIds.make(requestIdPrefix(head.path));
     return header === REQUEST_ID ? null : requestIdIn(head, header);
-  }
-
-  /** Counts a body whose bytes cannot tell anything (decisions 35) and one that was cut. */
-  #isReadable(head: RequestHead, body: BodyBytes, endpoint: Endpoint): boolean {
-    if (!body.complete) this.#parts.counters.partialBody();
-    if (body.bytes.length === 0) {
-      this.#parts.counters.opaqueBody('empty');
-      return false;
-    }
-    const kind: BodyKind = bodyKindOf(head);
-    if (kind === 'json' && endpoint.isJson) return true;
-    this.#parts.counters.opaqueBody(isIdentity(head) ? 'not_json' : 'encoded');
-    return false;
   }
 
   #place(
@@ -192,8 +154,12 @@ export class Picker {
     this.#parts.counters.outcome(outcome, endpointLabel(request.head.path), request.streaming);
     this.#parts.counters.refused(outcome.reason);
     this.#parts.watch.decided('', outcome, request.bodyKeys !== null, now);
-    const style = this.#config.errorStyle ?? (facts.endpointPicker ? 'epp' : 'smg');
-    return refusalOf(outcome, style, requestIdOf(request.head, requestIdToSet), this.#config.shedRetryAfterSecs);
+    return this.#refusal(outcome, facts, requestIdOf(request.head, requestIdToSet));
+  }
+
+  #refusal(refusal: Refusal, { endpointPicker }: StreamFacts, requestId: string): RefusalAnswer {
+    const style = this.#config.errorStyle ?? (endpointPicker ? 'epp' : 'smg');
+    return refusalOf(refusal, style, requestId, this.#config.shedRetryAfterSecs);
   }
 
   /**

@@ -30,6 +30,9 @@ class SlowStore implements PinStore {
   peek(key: string): Pin | undefined {
     return this.local.peek(key);
   }
+  idleMs(key: string, now: number): number | null {
+    return this.local.idleMs(key, now);
+  }
   put(key: string, candidates: readonly string[], expectedVersion: number, now: number): Promise<Pin> {
     return new Promise((resolve, reject) => {
       this.waiting.push(() => {

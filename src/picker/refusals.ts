@@ -34,11 +34,9 @@ function messageOf({ reason, leg, detail }: Refusal): string {
   return leg === 'single' ? words : `No available servers: ${words}`;
 }
 
-export function badBody(error: BodyError, requestId: string): RefusalAnswer {
-  return answer(error.status, error.code, error.message, requestId);
-}
-
-export function tooLarge(limitBytes: number, requestId: string): RefusalAnswer {
+/** @param error what is wrong with a body; null: it is larger than the limit */
+export function refusalOfBody(error: BodyError | null, limitBytes: number, requestId: string): RefusalAnswer {
+  if (error !== null) return answer(error.status, error.code, error.message, requestId);
   const message = `The request body is larger than ${limitBytes} bytes (--max-payload-size)`;
   return answer(413, 'request_body_too_large', message, requestId);
 }

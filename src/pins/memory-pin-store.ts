@@ -38,6 +38,11 @@ export class MemoryPinStore implements PinStore {
     return slot < 0 ? undefined : this.#table.pinAt(slot);
   }
 
+  idleMs(key: string, now: number): number | null {
+    const slot = this.#table.slotOf(key);
+    return slot < 0 ? null : now - this.#table.usedAt(slot);
+  }
+
   fetch(key: string): Pin | undefined {
     return this.peek(key);
   }

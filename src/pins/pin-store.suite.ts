@@ -16,6 +16,15 @@ export function pinStoreSuite(name: string, create: (maxPins: number) => PinStor
         expect(store.size).toBe(1);
       });
 
+      it('tells how long ago a key was used, and counts neither that nor a look as a use', async () => {
+        const store = await create(10);
+        await store.put('k', ['a'], 0, 1);
+        store.get('k', 3);
+        store.peek('k');
+
+        expect([store.idleMs('k', 8), store.idleMs('k', 9), store.idleMs('none', 9)]).toEqual([5, 6, null]);
+      });
+
       it('answers with the winner when the key is there already', async () => {
         const store = await create(10);
         const winner = await store.put('k', ['a'], 0, 1);

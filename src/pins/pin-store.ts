@@ -41,6 +41,8 @@ export interface PinStore {
   get(key: string, now: number): Pin | undefined;
   /** The pin of a key without touching its last use. */
   peek(key: string): Pin | undefined;
+  /** Milliseconds since the last use of a key that `peek` finds; null for any other. */
+  idleMs(key: string, now: number): number | null;
   /**
    * Compare-and-set: stores `candidates` if the key's version is still `expectedVersion` (0: the key is not stored).
    * Answers with the pin that holds afterwards: the written one, or the winner that was there first, which is not used by

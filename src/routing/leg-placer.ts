@@ -63,7 +63,7 @@ export class LegPlacer {
     const loadKey = scoped(scope, kind === 'override' ? key : loadKeyOf(request, keys));
     if (rehearsal !== null) {
       const pinKey = key === null ? null : this.#pinKey(scope, pool, policy, kind, key);
-      rehearsal.placing({ leg: this.#options.leg, placement, policy, stickiness, key, pinKey, loadKey });
+      rehearsal.placing({ leg: this.#options.leg, placement, policy, stickiness, keys, key, pinKey, loadKey });
     }
     if (candidates.length === 0 && allOverloaded(pool)) {
       return this.#placeOverloaded(placement, policy, stickiness, key, loadKey);

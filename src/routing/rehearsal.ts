@@ -5,6 +5,7 @@
 
 import type { Leg } from './pin-key.ts';
 import type { Placement, Policy } from './policy.ts';
+import type { KeyRules } from './routing-keys.ts';
 import type { Stickiness } from './stickiness.ts';
 
 export interface Rehearsal {
@@ -20,6 +21,7 @@ export interface RehearsedStep {
   readonly placement: Placement;
   readonly policy: Policy;
   readonly stickiness: Stickiness;
+  readonly keys: KeyRules;
   /** The key that keeps the request on its worker, as it is looked up; null without one. */
   readonly key: string | null;
   /** See `Decision.pinKey`. */

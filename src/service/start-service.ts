@@ -18,6 +18,7 @@ import { HeldTotal } from '../envoy/ext-proc/held-total.ts';
 import type { StreamPicker } from '../envoy/ext-proc/stream-picker.ts';
 import { HealthService } from '../envoy/health/health-service.ts';
 import { ReflectionService } from '../envoy/reflection/reflection-service.ts';
+import { Explainer } from '../explain/explainer.ts';
 import { BreakerFeed } from '../picker/breaker-feed.ts';
 import { DecisionRing } from '../picker/decision-ring.ts';
 import { PickCounters } from '../picker/pick-counters.ts';
@@ -33,6 +34,7 @@ import { createLog, type Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import type { PassReason } from '../telemetry/own-metrics.ts';
 import { startProcessMetrics } from '../telemetry/process-metrics.ts';
+import { createDraws, SEED_WORDS } from '../util/random.ts';
 import { workerAsker } from '../workers/ask-worker.ts';
 import { untilJudged } from '../workers/first-look.ts';
 import { HealthChecker } from '../workers/health-checker.ts';
@@ -164,7 +166,7 @@ async function assemble(loaded: Loaded, parts: OwnParts, shared: SharedState | n
       log,
       pickIds: new PickIds(self),
       requestIds: new RequestIds((bytes) => randomFillSync(bytes)),
-      random: Math.random,
+      ...createDraws(randomFillSync(new Uint32Array(SEED_WORDS))),
       clock,
       envoyKnows: (address) => endpoints.acknowledged(address),
       onFailure,
@@ -265,6 +267,7 @@ async function assemble(loaded: Loaded, parts: OwnParts, shared: SharedState | n
     pins,
     clock,
     decisions: { ring, streams },
+    explainer: new Explainer({ picker, fleet: registry, pins, clock }),
     dashboard,
     pinRules: () => ({
       router: picker.router,

@@ -22,6 +22,7 @@ import type { PolicyName } from '../../src/routing/policy-name.ts';
 import { createRouter, type Router, type RouterOptions } from '../../src/routing/router.ts';
 import { createLog, type LogLevel } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import type { Draws } from '../../src/util/random.ts';
 import { InFlightLedger } from '../../src/workers/in-flight-ledger.ts';
 import { Registry } from '../../src/workers/registry.ts';
 import type { Worker } from '../../src/workers/worker.ts';
@@ -46,6 +47,8 @@ export interface PickerBenchOptions {
   readonly pair?: PairParts & { readonly dispatch: PrefillDispatch };
   readonly envoyKnows?: (address: string) => boolean;
   readonly logLevel?: LogLevel;
+  /** By default always 0. */
+  readonly draws?: Draws;
 }
 
 /** A picker over a real registry, ledger, store and metrics; nothing probes the workers. */
@@ -61,6 +64,8 @@ export class PickerBench {
   readonly config: PickerConfig;
   readonly picker: Picker;
   readonly policies: ModelPolicies;
+  /** Of the whole, and of the legs. */
+  readonly allPolicies: readonly ModelPolicies[];
   readonly ends: RequestEnds;
   readonly feedback: ServedFeedback;
   readonly breakers: BreakerFeed;
@@ -86,13 +91,14 @@ export class PickerBench {
     };
     const legPolicy = (name = options.policy ?? 'round_robin') =>
       modelPolicies(name, policyOptions({ keys, manualMode }));
+    const legs = { prefill: legPolicy(pair?.prefill), decode: legPolicy(pair?.decode) };
+    this.allPolicies = [this.policies, legs.prefill, legs.decode];
     const single = createRouter(routing);
     const router =
       pair === undefined
         ? single
         : new PairRouter(single, routing, {
-            prefill: legPolicy(pair.prefill),
-            decode: legPolicy(pair.decode),
+            ...legs,
             mode: pair.mode ?? 'lenient',
             readsBodies: pair.readsBodies ?? true,
             mirrored: pair.mirrored ?? false,
@@ -126,7 +132,8 @@ export class PickerBench {
         log: createLog({ level: options.logLevel ?? 'error', json: true, destination: { write } }),
         pickIds: new PickIds('r1'),
         requestIds: new RequestIds((bytes) => bytes.fill(0)),
-        random: () => 0,
+        random: options.draws?.random ?? (() => 0),
+        ahead: options.draws?.ahead ?? (() => () => 0),
         clock,
         envoyKnows: options.envoyKnows ?? (() => true),
         onFailure,

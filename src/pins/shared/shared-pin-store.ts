@@ -100,6 +100,10 @@ export class SharedPinStore implements PinStore {
     return this.#held.pinAt(slot);
   }
 
+  idleMs(key: string, now: number): number | null {
+    return this.peek(key) === undefined ? null : now - this.#held.usedAt(this.#held.slotOf(key));
+  }
+
   put(key: string, candidates: readonly string[], expectedVersion: number, now: number): Pin | Promise<Pin> {
     const held = this.#held;
     const slot = held.slotOf(key);

@@ -87,7 +87,14 @@ export class SimReplica {
     const onFailure = (error: unknown): never => {
       throw error;
     };
-    this.#decisions = new Decisions({ fleet: source, pins, random, envoyKnows: () => true, onFailure });
+    this.#decisions = new Decisions({
+      fleet: source,
+      pins,
+      random,
+      ahead: () => random,
+      envoyKnows: () => true,
+      onFailure,
+    });
     this.#follower = new PinFollower({ fleet: source, pins, metrics: METRICS, router: () => this.#router, onFailure });
     if (traits.sweepMs > 0) this.#sweepIn(random() * traits.sweepMs);
   }

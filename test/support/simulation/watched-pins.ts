@@ -30,6 +30,10 @@ export class WatchedPins implements PinStore {
     return this.store.peek(key);
   }
 
+  idleMs(key: string, now: number): number | null {
+    return this.store.idleMs(key, now);
+  }
+
   put(key: string, candidates: readonly string[], expected: number, now: number): Pin | Promise<Pin> {
     this.asked.add(writeOf(key, expected, candidates));
     const pin = this.store.put(key, candidates, expected, now);
