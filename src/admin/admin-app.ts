@@ -1,5 +1,6 @@
 import type { Hono } from 'hono';
 import type { ApiKey } from '../config/text-types.ts';
+import type { Explainer } from '../explain/explainer.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
@@ -8,6 +9,7 @@ import type { WorkerScheme } from '../workers/worker-url.ts';
 import { BearerKeys } from './bearer-keys.ts';
 import { dashboardRoutes, type PageParts } from './dashboard/routes.ts';
 import { type DecisionRouteParts, decisionRoutes } from './decision-routes.ts';
+import { explainRoute } from './explain-route.ts';
 import type { FleetAdmin, NamesAdmin } from './fleet-admin.ts';
 import { flushRoute } from './flush-cache.ts';
 import { loadsJson } from './load-json.ts';
@@ -32,6 +34,7 @@ export interface AdminParts extends MetricsParts, Omit<PinAdminParts, 'fleet' | 
   readonly schemes: ReadonlySet<WorkerScheme>;
   readonly ask: AskWorker;
   readonly decisions: DecisionRouteParts;
+  readonly explainer: Pick<Explainer, 'explain'>;
   readonly dashboard: PageParts;
   readonly state: () => ServiceState;
   /** Effective settings as plain data, secrets masked. */
@@ -57,6 +60,7 @@ export function createAdminApp(parts: AdminParts): AdminApp {
     ...workerRoutes(fleet, parts.names, log, parts.schemes),
     ...pinRoutes(parts),
     ...decisionRoutes(parts.decisions),
+    explainRoute(parts.explainer),
     flushRoute(fleet, log, parts.ask),
     {
       method: 'GET',

@@ -73,6 +73,11 @@ export class AdminBench {
       schemes: new Set(['http']),
       ask: askWorker,
       decisions: { ring: this.ring, streams: this.streams },
+      explainer: {
+        explain: () => {
+          throw new Error('nothing decides here');
+        },
+      },
       dashboard: {
         assets: null,
         looked: () => {},
