@@ -186,6 +186,29 @@ describe.skipIf(skipped || noEnvoy())('issue 8 the dashboard of a service with a
     expect(complaints).toEqual([]);
   });
 
+  it('tells where a request would go, and changes nothing by it', async () => {
+    const { page, flaws, complaints, shot } = await shown(stack.service);
+    await page.getByLabel('Routing key').fill('never-seen-1');
+    await page.keyboard.press('Enter');
+    await page.getByText('it is not pinned').waitFor();
+    await page.getByRole('button', { name: 'Where would its next request go?' }).click();
+
+    const result = page.locator('#explain-result');
+    await result.getByText('It would go to').waitFor();
+    await result.getByText('none yet; it would be written').waitFor();
+    expect(await result.locator('tbody tr').count()).toBe(3);
+    expect(await result.locator('tbody tr').first().textContent()).toContain('picked');
+    await shot('explained');
+    expect(await flaws()).toEqual([]);
+
+    const { status } = await stack.service.admin('/pins/never-seen-1');
+    expect(status).toBe(404);
+    await page.getByLabel('Headers, one a line').fill('nonsense');
+    await page.getByRole('button', { name: 'Explain', exact: true }).click();
+    await result.getByText('“nonsense” is no header').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
   it('is used by the keyboard alone, and the focus stays where it was', async () => {
     const { page, complaints } = await shown(stack.service);
     await chat(stack, 'keys-1');
