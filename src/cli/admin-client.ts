@@ -20,6 +20,7 @@ const MEMBERS = {
   id: isText,
   worker_id: isText,
   pins: Array.isArray,
+  legs: Array.isArray,
   key: isText,
 } as const satisfies Record<string, (value: unknown) => boolean>;
 type AnswerMember = keyof typeof MEMBERS;

@@ -2,6 +2,7 @@ import { checkCommand } from './commands/check.ts';
 import { conformanceCommand } from './commands/conformance.ts';
 import { demoCommand } from './commands/demo.ts';
 import { envoyConfigCommand } from './commands/envoy-config.ts';
+import { explainCommand } from './commands/explain.ts';
 import { pinsCommand } from './commands/pins.ts';
 import { serveCommand } from './commands/serve.ts';
 import { simCommand } from './commands/sim.ts';
@@ -16,6 +17,7 @@ const COMMANDS = [
   checkCommand,
   workersCommand,
   pinsCommand,
+  explainCommand,
   conformanceCommand,
 ];
 

@@ -43,7 +43,7 @@ export class Explainer {
   explain(asked: AskedRequest): Explained {
     const head = new AskedHead(asked);
     const facts: StreamFacts = { periodicLogMs: 0, endpointPicker: false, editsBody: true, subset: subsetOf(asked) };
-    const steps = new Steps();
+    const steps = new Steps(this.#parts.clock);
     let rehearsed: Rehearsed;
     try {
       rehearsed = this.#parts.picker.rehearse(head, asked.body, facts, steps);
@@ -82,7 +82,7 @@ export class Explainer {
       },
       legs: [...steps.last.values()].map((step) => this.#legOf(step, rehearsed, facts, fleet)),
       known_models: outcome?.kind === 'refused' && outcome.reason === 'model_not_found' ? fleet.models : null,
-      timings_ms: { read: rounded(timing.readMs), decide: rounded(timing.decideMs) },
+      timings_ms: { read: rounded(timing.readMs), decide: rounded(timing.decideMs - steps.weighingMs) },
     };
     return { explanation, outcome, why };
   }
@@ -151,10 +151,19 @@ interface Step {
 class Steps implements Rehearsal {
   /** By leg. */
   readonly last = new Map<Leg, Step>();
+  /** What the questions took, which no decision asks. */
+  weighingMs = 0;
+  readonly #clock: () => number;
   readonly #undo: (() => void)[] = [];
 
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
   placing(step: RehearsedStep): void {
+    const startedAt = this.#clock();
     const weights = step.placement.candidates.length === 0 ? [] : (step.policy.weigh?.(step.placement) ?? []);
+    this.weighingMs += this.#clock() - startedAt;
     this.last.set(step.leg, { step, weights });
   }
 

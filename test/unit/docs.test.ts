@@ -8,6 +8,7 @@ import { checkCommand } from '../../src/cli/commands/check.ts';
 import { conformanceCommand } from '../../src/cli/commands/conformance.ts';
 import { demoCommand } from '../../src/cli/commands/demo.ts';
 import { envoyConfigCommand } from '../../src/cli/commands/envoy-config.ts';
+import { explainCommand } from '../../src/cli/commands/explain.ts';
 import { pinsCommand } from '../../src/cli/commands/pins.ts';
 import { serveCommand } from '../../src/cli/commands/serve.ts';
 import { simCommand } from '../../src/cli/commands/sim.ts';
@@ -110,6 +111,7 @@ describe('names', () => {
       checkCommand,
       workersCommand,
       pinsCommand,
+      explainCommand,
     ];
     for (const command of commands) command.register(program, () => async () => undefined);
     const flags = new Set([
