@@ -22,6 +22,8 @@ const { Housekeeping } = await dist('service/housekeeping');
 const { gatewayPolicyOf, pickerConfigOf } = await dist('service/picker-config');
 const { createLog } = await dist('telemetry/log');
 const { createMetrics } = await dist('telemetry/metrics');
+// Likewise.
+const { createDraws = () => ({ random: Math.random }) } = await dist('util/random');
 const { InFlightLedger } = await dist('workers/in-flight-ledger');
 const { Registry } = await dist('workers/registry');
 const { parseWorkerSpec } = await dist('workers/worker-spec');
@@ -82,7 +84,7 @@ export function createWorld(workers, env, pins = new MemoryPinStore({ maxPins: 1
       log,
       pickIds: new PickIds('0badcafe'),
       requestIds: new RequestIds((bytes) => randomFillSync(bytes)),
-      random: Math.random,
+      ...createDraws(randomFillSync(new Uint32Array(4))),
       clock: () => performance.now(),
       envoyKnows: () => true,
       onFailure: failed,

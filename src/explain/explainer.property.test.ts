@@ -14,7 +14,8 @@ import { AskedHead, type AskedRequest, subsetOf } from './asked-request.ts';
 import { Explainer } from './explainer.ts';
 
 const WORKERS = 6;
-const policy = fc.constantFrom<PolicyName>(...POLICY_NAMES);
+/** `cache_aware` remembers most. */
+const policy = fc.constantFrom<PolicyName>(...POLICY_NAMES, 'cache_aware', 'cache_aware');
 const worker = fc.integer({ min: 1, max: WORKERS });
 
 const options = fc.record({
@@ -22,14 +23,14 @@ const options = fc.record({
   legs: fc.record({ prefill: policy, decode: policy, mode: fc.constantFrom(...PAIRING_MODES) }),
   split: fc.boolean(),
   mode: fc.constantFrom(...ASSIGNMENT_MODES),
-  override: fc.boolean(),
+  override: fc.constantFrom(true, true, false),
   order: fc.constantFrom('rid-first' as const, 'header-first' as const, 'header-only' as const),
   failback: fc.constantFrom(...FAILBACKS),
   inflightCap: fc.constantFrom(0, 1, 2),
   pinLoadFactor: fc.constantFrom(0, 1.2),
   fallbacks: fc.nat(3),
   shed: fc.boolean(),
-  learnFromPins: fc.boolean(),
+  learnFromPins: fc.constantFrom(true, true, false),
   checkModel: fc.boolean(),
   tenantHeader: fc.constantFrom(null, 'x-tenant'),
   selection: fc.boolean(),
@@ -59,11 +60,9 @@ const change = fc.oneof(
   fc.record({ do: fc.constant('later' as const), worker: fc.constantFrom(1, 700, 200_000) }),
 );
 
-const text = fc.constantFrom(
-  '',
-  'hello',
-  'hello world, how are you today',
-  'something else that is longer than the rest of it',
+const text = fc.oneof(
+  fc.constantFrom('', 'hello', 'hello world, how are you today'),
+  fc.stringMatching(/^[ab]{1,20}$/),
 );
 const chat = fc
   .record(
