@@ -7,6 +7,7 @@ import type { ProcessMetrics } from '../telemetry/process-metrics.ts';
 import type { AskWorker } from '../workers/ask-worker.ts';
 import type { WorkerScheme } from '../workers/worker-url.ts';
 import { BearerKeys } from './bearer-keys.ts';
+import type { PinCensus } from './dashboard/pin-census.ts';
 import { dashboardRoutes, type PageParts } from './dashboard/routes.ts';
 import { type DecisionRouteParts, decisionRoutes } from './decision-routes.ts';
 import { explainRoute } from './explain-route.ts';
@@ -36,6 +37,7 @@ export interface AdminParts extends MetricsParts, Omit<PinAdminParts, 'fleet' | 
   readonly decisions: DecisionRouteParts;
   readonly explainer: Pick<Explainer, 'explain'>;
   readonly dashboard: PageParts;
+  readonly census: Pick<PinCensus, 'look'>;
   readonly state: () => ServiceState;
   /** Effective settings as plain data, secrets masked. */
   readonly config: () => unknown;
@@ -57,7 +59,7 @@ export function createAdminApp(parts: AdminParts): AdminApp {
   const routes: readonly Route[] = [
     ...probeRoutes(fleet, parts.state),
     metricsRoute(metrics, processMetrics, 'user'),
-    ...workerRoutes(fleet, parts.names, log, parts.schemes),
+    ...workerRoutes(fleet, parts.names, log, parts.schemes, parts.census),
     ...pinRoutes(parts),
     ...decisionRoutes(parts.decisions),
     explainRoute(parts.explainer),

@@ -3,11 +3,16 @@ import { NO_MODEL } from '../workers/snapshot.ts';
 import type { Worker } from '../workers/worker.ts';
 import type { WorkerSpec } from '../workers/worker-spec.ts';
 import { isGrpc } from '../workers/worker-url.ts';
+import type { PinCount } from './dashboard/pin-census.ts';
 import type { Registration } from './fleet-admin.ts';
 import { engineLoadJson, overloadJson } from './load-json.ts';
 
-/** A worker as `GET /workers` shows it (interface 9, smg-observed 8). */
-export function workerJson({ worker, spec, lastProbe }: Registration) {
+/**
+ * A worker as `GET /workers` shows it (interface 9, smg-observed 8).
+ *
+ * @param pins the last count of all pins; null before the first
+ */
+export function workerJson({ worker, spec, lastProbe }: Registration, pins: PinCount | null) {
   return {
     id: worker.id,
     url: worker.id,
@@ -36,6 +41,7 @@ export function workerJson({ worker, spec, lastProbe }: Registration) {
     overload: overloadJson(spec.overload),
     load_monitor_interval_secs: spec.loadIntervalSecs,
     engine_load: engineLoadJson(worker.engine),
+    pins: pins === null ? null : (pins.byWorker.get(worker.id) ?? 0),
     last_probe: lastProbe === null ? null : probeJson(lastProbe),
   };
 }
@@ -57,7 +63,7 @@ function rankJson({ url, rank, dpSize }: Worker) {
 }
 
 /** An engine as `GET /workers/{base URL}` shows it: ready when all of its ranks are. */
-export function engineJson(id: string, ranks: readonly Registration[]) {
+export function engineJson(id: string, ranks: readonly Registration[], pins: PinCount | null) {
   const notReady = ranks.find(({ worker }) => worker.status !== 'ready');
   return {
     id,
@@ -65,14 +71,20 @@ export function engineJson(id: string, ranks: readonly Registration[]) {
     status: notReady?.worker.status ?? 'ready',
     is_healthy: notReady === undefined,
     dp_size: ranks[0]?.worker.dpSize ?? null,
-    ranks: ranks.map(workerJson),
+    ranks: ranks.map((rank) => workerJson(rank, pins)),
   };
 }
 
 /** A name that stands for several workers as `GET /workers/{id}` shows it: ready when one of them is. */
-export function poolJson(id: string, found: readonly Registration[]) {
+export function poolJson(id: string, found: readonly Registration[], pins: PinCount | null) {
   const ready = found.some(({ worker }) => worker.status === 'ready');
-  return { id, url: id, status: ready ? 'ready' : 'pending', is_healthy: ready, workers: found.map(workerJson) };
+  return {
+    id,
+    url: id,
+    status: ready ? 'ready' : 'pending',
+    is_healthy: ready,
+    workers: found.map((each) => workerJson(each, pins)),
+  };
 }
 
 function probeJson(probe: NonNullable<Registration['lastProbe']>) {

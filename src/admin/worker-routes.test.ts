@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AdminBench, expectError } from '../../test/support/admin-bench.ts';
+import { MemoryPinStore } from '../pins/memory-pin-store.ts';
 
 const A = 'http://127.0.0.1:8000';
 
@@ -51,6 +52,7 @@ describe('smg-observed 8 workers', () => {
           overload: null,
           load_monitor_interval_secs: null,
           engine_load: null,
+          pins: 0,
           last_probe: { at: '2026-02-02T00:00:00.000Z', ok: true, detail: 'HTTP 200', duration_ms: 1.235 },
         },
         expect.objectContaining({ model_id: 'unknown', models: [], runtime_type: 'sglang', last_probe: null }),
@@ -73,6 +75,17 @@ describe('smg-observed 8 workers', () => {
     const [worker] = (await bench.ask('GET', '/workers')).json.workers;
     expect(worker).toMatchObject(shown);
     expect('kv_connector' in worker).toBe('kv_connector' in shown);
+  });
+
+  it('show how many keys are pinned to them', async () => {
+    const pins = new MemoryPinStore({ maxPins: 10 });
+    await bench.open({ pins });
+    bench.addReady(A);
+    for (const key of ['k1', 'k2']) pins.put(key, [A], 0, 0);
+
+    const shown = (await bench.ask('GET', '/workers')).json.workers[0].pins;
+
+    expect([shown, (await bench.ask('GET', `/workers/${encodeURIComponent(A)}`)).json.pins]).toEqual([2, 2]);
   });
 
   it('show what is in flight', async () => {

@@ -4,6 +4,7 @@ import type { Log } from '../telemetry/log.ts';
 import type { DrainOutcome } from '../workers/fleet-changes.ts';
 import { parseWorkerSpec, patchWorkerSpec, type SpecResult } from '../workers/worker-spec.ts';
 import { rankProblem, schemeProblem, type WorkerScheme } from '../workers/worker-url.ts';
+import type { PinCensus } from './dashboard/pin-census.ts';
 import { errorResponse } from './error-response.ts';
 import type { FleetAdmin, NamesAdmin, Registration } from './fleet-admin.ts';
 import { readJsonBody } from './json-body.ts';
@@ -18,6 +19,7 @@ export function workerRoutes(
   names: NamesAdmin,
   log: Log,
   schemes: ReadonlySet<WorkerScheme>,
+  census: Pick<PinCensus, 'look'>,
 ): readonly Route[] {
   const changed = (c: AdminContext, id: string, message: string): Response => {
     log.info(`worker: ${message}`, { worker: id, actor: c.get('caller')?.id ?? 'anyone' });
@@ -26,24 +28,27 @@ export function workerRoutes(
 
   const list = (): Response => {
     const { workers } = fleet.current;
-    const shown = workers.flatMap(({ id }) => fleet.instance(id) ?? []).map(workerJson);
+    const pins = census.look();
+    const shown = workers.flatMap(({ id }) => fleet.instance(id) ?? []).map((each) => workerJson(each, pins));
     return Response.json({ workers: shown, total: shown.length, stats: workerStats(workers) });
   };
 
   const get = (c: AdminContext): Response => {
     const id = idOf(c);
     const registration = fleet.instance(id);
-    if (registration !== undefined) return Response.json(workerJson(registration));
+    const pins = census.look();
+    if (registration !== undefined) return Response.json(workerJson(registration, pins));
     const found = names.workersOf(id);
     if (found !== undefined)
       return Response.json(
         poolJson(
           id,
           found.flatMap((each) => fleet.named(each)),
+          pins,
         ),
       );
     const ranks = fleet.named(id);
-    return ranks.length === 0 ? unknown(id) : Response.json(engineJson(id, ranks));
+    return ranks.length === 0 ? unknown(id) : Response.json(engineJson(id, ranks, pins));
   };
 
   const add = async (c: AdminContext): Promise<Response> => {

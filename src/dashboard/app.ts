@@ -60,7 +60,7 @@ function show(overview: Overview, list: readonly WorkerRow[], points: Series | n
     plots.show(points);
   }
   overviewView.show(overview, series);
-  workersView.show({ workers, pins: overview.pins.by_worker, mayChange: session.mayChange });
+  workersView.show({ workers, mayChange: session.mayChange });
   decisionsView.showWorkers(workers);
   if (!listening) {
     listening = true;

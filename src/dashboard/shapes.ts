@@ -27,8 +27,6 @@ export interface Overview {
     readonly total: number;
     readonly store: string;
     readonly state: string | null;
-    readonly by_worker: Readonly<Record<string, number>> | null;
-    readonly counted_secs_ago: number | null;
   };
   readonly envoy: {
     readonly connections: number;
@@ -55,6 +53,8 @@ export interface WorkerRow {
   readonly worker_type: string;
   readonly load: number;
   readonly routing_keys: number;
+  /** Null before they were counted. */
+  readonly pins: number | null;
   readonly breaker: string;
   readonly overloaded: boolean;
   readonly engine_load: { readonly loads: readonly EngineRank[] } | null;

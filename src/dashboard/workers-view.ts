@@ -9,21 +9,14 @@ export interface WorkersHooks {
 
 export interface WorkersState {
   readonly workers: readonly WorkerRow[];
-  /** Pins of each worker; null before they were counted. */
-  readonly pins: Readonly<Record<string, number>> | null;
   readonly mayChange: boolean;
 }
 
 type Column = 'name' | 'status' | 'load' | 'keys' | 'pins' | 'breaker';
 
-interface Shown {
-  readonly worker: WorkerRow;
-  readonly pins: number;
-}
-
 interface RowParts {
   readonly row: HTMLTableRowElement;
-  readonly update: (shown: Shown, busiest: number, state: WorkersState) => void;
+  readonly update: (worker: WorkerRow, busiest: number, state: WorkersState) => void;
 }
 
 const COLUMNS: readonly (readonly [column: Column | null, title: string, kind: string])[] = [
@@ -57,7 +50,7 @@ export class WorkersView {
   readonly #empty = el('p', { class: 'muted hint' });
   readonly #rows = new Map<string, RowParts>();
   readonly #heads = new Map<Column, HTMLTableCellElement>();
-  #state: WorkersState = { workers: [], pins: null, mayChange: false };
+  #state: WorkersState = { workers: [], mayChange: false };
   #sort: Column | null = null;
   #down = false;
 
@@ -110,18 +103,17 @@ export class WorkersView {
   }
 
   #draw(): void {
-    const { workers, pins } = this.#state;
+    const { workers } = this.#state;
     const wanted = this.#find.value.trim().toLowerCase();
     const statuses = FILTERS.find(([value]) => value === this.#status.value)?.[2] ?? null;
     const shown = workers
       .filter((worker) => statuses === null || statuses.includes(worker.status))
-      .filter((worker) => wanted === '' || textOf(worker).includes(wanted))
-      .map((worker) => ({ worker, pins: pins?.[worker.id] ?? 0 }));
+      .filter((worker) => wanted === '' || textOf(worker).includes(wanted));
     if (this.#sort !== null) shown.sort(comparing(this.#sort, this.#down));
     const busiest = workers.reduce((most, { load }) => Math.max(most, load), 1);
 
     const rows = shown.map((each) => {
-      const known = this.#rows.get(each.worker.id) ?? this.#newRow(each.worker.id);
+      const known = this.#rows.get(each.id) ?? this.#newRow(each.id);
       known.update(each, busiest, this.#state);
       return known.row;
     });
@@ -180,7 +172,7 @@ export class WorkersView {
       probe,
       el('td', {}, button),
     );
-    const update = ({ worker, pins }: Shown, busiest: number, state: WorkersState): void => {
+    const update = (worker: WorkerRow, busiest: number, state: WorkersState): void => {
       latest = worker;
       setText(name, worker.name);
       setText(
@@ -194,7 +186,7 @@ export class WorkersView {
       setText(load, count(worker.load));
       bar.style.inlineSize = `${Math.round((100 * worker.load) / busiest)}%`;
       setText(cells.keys, count(worker.routing_keys));
-      setText(cells.pins, state.pins === null ? '…' : count(pins));
+      setText(cells.pins, worker.pins === null ? '…' : count(worker.pins));
       setText(engine, engineText(worker));
       show(breaker, STATUS_KINDS[worker.breaker] ?? '', spaced(worker.breaker));
       setText(models, worker.models.length === 0 ? 'any' : worker.models.map((model) => model.id).join(', '));
@@ -227,17 +219,17 @@ function typeOf({ worker_type: type }: WorkerRow): string {
   return type === 'regular' ? '' : type;
 }
 
-function comparing(column: Column, down: boolean): (one: Shown, other: Shown) => number {
+function comparing(column: Column, down: boolean): (one: WorkerRow, other: WorkerRow) => number {
   const sign = down ? -1 : 1;
   return (one, other) =>
-    sign * compare(column, one, other) || one.worker.name.localeCompare(other.worker.name, 'en', { numeric: true });
+    sign * compare(column, one, other) || one.name.localeCompare(other.name, 'en', { numeric: true });
 }
 
-function compare(column: Column, one: Shown, other: Shown): number {
-  if (column === 'load') return one.worker.load - other.worker.load;
-  if (column === 'keys') return one.worker.routing_keys - other.worker.routing_keys;
-  if (column === 'pins') return one.pins - other.pins;
-  return one.worker[column].localeCompare(other.worker[column], 'en', { numeric: true });
+function compare(column: Column, one: WorkerRow, other: WorkerRow): number {
+  if (column === 'load') return one.load - other.load;
+  if (column === 'keys') return one.routing_keys - other.routing_keys;
+  if (column === 'pins') return (one.pins ?? 0) - (other.pins ?? 0);
+  return one[column].localeCompare(other[column], 'en', { numeric: true });
 }
 
 function engineText({ engine_load: engine }: WorkerRow): string {

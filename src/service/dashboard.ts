@@ -1,26 +1,19 @@
 import { readAssets } from '../admin/dashboard/assets.ts';
 import { decisionCounters } from '../admin/dashboard/decision-counters.ts';
-import { PinCensus } from '../admin/dashboard/pin-census.ts';
 import type { PageParts } from '../admin/dashboard/routes.ts';
 import { CounterSeries, STEP_SECS } from '../admin/dashboard/series.ts';
 import { isLoopback } from '../config/cross-checks.ts';
 import type { Settings } from '../config/load-settings.ts';
 import type { EndpointService } from '../envoy/endpoints/endpoint-service.ts';
-import type { PinStore } from '../pins/pin-store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { LogStreams } from '../workers/in-flight-ledger.ts';
-import type { SnapshotSource } from '../workers/snapshot-source.ts';
 import type { FleetPolicies } from './fleet-policies.ts';
 
 export interface DashboardSources {
   /** Those in force. */
   readonly settings: () => Settings;
-  readonly fleet: SnapshotSource;
-  readonly pins: PinStore;
   readonly metrics: Metrics;
-  /** Milliseconds, monotonic. */
-  readonly clock: () => number;
   readonly policies: Pick<FleetPolicies, 'needsLoads'>;
   /** Somebody begins to look at the page, or nobody does any more. */
   readonly watchChanged: () => void;
@@ -38,11 +31,10 @@ const PAGE = new URL('../dashboard/', import.meta.url);
 
 /** What the page shows that nobody else needs. Its points are taken all the time, so that a page just opened has a past. */
 export function createDashboard(sources: DashboardSources) {
-  const { settings, fleet, pins, metrics, clock, policies, watchChanged } = sources;
+  const { settings, metrics, policies, watchChanged } = sources;
   const { endpoints, transport, logStreams } = sources.envoy;
   const series = new CounterSeries(decisionCounters(metrics), Date.now() / 1000);
   const sampling = setInterval(() => series.sample(Date.now() / 1000), STEP_SECS * 1000);
-  const census = new PinCensus({ pins, fleet, clock });
   let unwatched: NodeJS.Timeout | null = null;
   return {
     /** Somebody looks, and wants to see loads (decisions 10). */
@@ -60,7 +52,6 @@ export function createDashboard(sources: DashboardSources) {
     },
     assets: readAssets(PAGE),
     series,
-    census,
     envoy: () => ({
       connections: transport.openConnections,
       openCalls: transport.openCalls,
@@ -80,7 +71,6 @@ export function createDashboard(sources: DashboardSources) {
     close: () => {
       clearInterval(sampling);
       clearTimeout(unwatched ?? undefined);
-      census.close();
     },
   } satisfies PageParts & { readonly watched: boolean; close(): void };
 }

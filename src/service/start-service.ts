@@ -2,6 +2,7 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { createAdminApp, createMetricsApp } from '../admin/admin-app.ts';
 import { bindBreakerMetrics } from '../admin/breaker-metrics.ts';
+import { PinCensus } from '../admin/dashboard/pin-census.ts';
 import { DecisionStreams } from '../admin/decision-stream.ts';
 import { bindEngineMetrics } from '../admin/engine-metrics.ts';
 import { bindFleetMetrics, bindPinMetrics } from '../admin/fleet-metrics.ts';
@@ -249,14 +250,12 @@ async function assemble(loaded: Loaded, parts: OwnParts, shared: SharedState | n
   const processMetrics = startProcessMetrics();
   const dashboard = createDashboard({
     settings: () => effective,
-    fleet: registry,
-    pins,
     metrics,
-    clock,
     policies,
     watchChanged: () => loadMonitor.reconsider(),
     envoy: { endpoints, transport, logStreams },
   });
+  const census = new PinCensus({ pins, fleet: registry, clock });
   const admin = createAdminApp({
     metrics,
     processMetrics,
@@ -269,6 +268,7 @@ async function assemble(loaded: Loaded, parts: OwnParts, shared: SharedState | n
     decisions: { ring, streams },
     explainer: new Explainer({ picker, fleet: registry, pins, clock }),
     dashboard,
+    census,
     pinRules: () => ({
       router: picker.router,
       modelAliases: modelAliases(effective.modelAlias),
@@ -313,6 +313,7 @@ async function assemble(loaded: Loaded, parts: OwnParts, shared: SharedState | n
   const closers: (() => Promise<void> | void)[] = [
     () => housekeeping.close(),
     () => dashboard.close(),
+    () => census.close(),
     () => discovery.close(),
     () => healthChecker.close(),
     () => loadMonitor.close(),

@@ -78,10 +78,10 @@ export class AdminBench {
           throw new Error('nothing decides here');
         },
       },
+      census: new PinCensus({ pins, fleet: this.registry, clock: () => 0 }),
       dashboard: {
         assets: null,
         looked: () => {},
-        census: new PinCensus({ pins, fleet: this.registry, clock: () => 0 }),
         series: this.series,
         envoy: () => this.envoy,
         setUp: () => ({ needsLoads: false, transport: 'http2', adminIsOpen: false, certificates: [] }),

@@ -4,7 +4,6 @@ import type { SnapshotSource } from '../../workers/snapshot-source.ts';
 import type { Caller } from '../bearer-keys.ts';
 import { notReadyReason, type ServiceState } from '../readiness.ts';
 import type { EnvoyFacts } from './envoy-facts.ts';
-import type { PinCensus } from './pin-census.ts';
 import type { CounterSeries } from './series.ts';
 import { type WarningFacts, warningsOf } from './warnings.ts';
 
@@ -19,7 +18,6 @@ export interface OverviewParts {
   /** Milliseconds, monotonic. */
   readonly clock: () => number;
   readonly envoy: () => EnvoyFacts;
-  readonly census: PinCensus;
   readonly series: CounterSeries;
   readonly setUp: () => Pick<WarningFacts, 'needsLoads' | 'transport' | 'adminIsOpen' | 'certificates'>;
   /** Keys of tenants are apart (`--tenant-header`). */
@@ -33,7 +31,6 @@ export function overviewJson(parts: OverviewParts, caller: Caller | null, keysNe
   const service = state();
   const envoy = parts.envoy();
   const reason = notReadyReason(fleet, service);
-  const count = parts.census.look();
   const recent = {
     decisions: series.grown('decisions'),
     refused: series.grown('refused'),
@@ -71,8 +68,6 @@ export function overviewJson(parts: OverviewParts, caller: Caller | null, keysNe
       evicted: pins.evicted,
       state: service.pinStore?.state ?? null,
       subscribed: service.pinStore?.subscribed ?? null,
-      by_worker: count === null ? null : Object.fromEntries(count.byWorker),
-      counted_secs_ago: count === null ? null : Math.round((parts.clock() - count.at) / 1000),
     },
     envoy: {
       connections: envoy.connections,

@@ -13,7 +13,7 @@ export interface DashboardParts extends OverviewParts {
 }
 
 /** What the page needs beside that of the other routes. */
-export type PageParts = Pick<DashboardParts, 'assets' | 'census' | 'envoy' | 'looked' | 'series' | 'setUp' | 'tenants'>;
+export type PageParts = Pick<DashboardParts, 'assets' | 'envoy' | 'looked' | 'series' | 'setUp' | 'tenants'>;
 
 /** Scripts, styles and data of this origin only; nobody may frame the page. Plots size themselves by style properties, which no directive forbids. */
 const CSP =
