@@ -74,6 +74,7 @@ function streams(world, messagesOf) {
       sent += 1;
     },
     end: () => undefined,
+    release: () => undefined,
   };
   return {
     run(count) {
