@@ -28,7 +28,7 @@ const { InFlightLedger } = await dist('workers/in-flight-ledger');
 const { Registry } = await dist('workers/registry');
 const { parseWorkerSpec } = await dist('workers/worker-spec');
 
-export const FACTS = { periodicLogMs: 10_000, endpointPicker: false, editsBody: true, subset: null };
+export const FACTS = { periodicLogMs: 10_000, endpointPicker: false, editsBody: true, pickId: null, subset: null };
 export const HEADER_STREAM = {
   requestBodyMode: 0,
   responseBodyMode: 0,

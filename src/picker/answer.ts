@@ -23,6 +23,8 @@ export interface StreamFacts {
   readonly endpointPicker: boolean;
   /** Whether an answer can replace the request's body. */
   readonly editsBody: boolean;
+  /** Id of the pick to come, of `reservePickId`, where Envoy has been told it already; else null. */
+  readonly pickId: string | null;
   /** The workers that the data plane allows for this request (endpoint-picker-protocol 2); null: all. */
   readonly subset: Eligibility | null;
 }

@@ -339,6 +339,17 @@ describe('a failure inside', () => {
   });
 });
 
+describe('an id that Envoy was told before', () => {
+  it('is that of the pick, and of no other', () => {
+    const bench = new PickerBench().ready(1);
+    const pickId = bench.picker.reservePickId();
+
+    expect(bench.ask(null, {}, { ...FACTS, pickId })).toMatchObject({ kind: 'pick', pickId });
+    expect(bench.ledger.get(pickId)?.released).toBe(false);
+    expect(bench.pick(null).pickId).not.toBe(pickId);
+  });
+});
+
 describe('a stream that ends', () => {
   it('before the answer reached Envoy: nothing was dispatched', () => {
     const bench = new PickerBench().ready(1);

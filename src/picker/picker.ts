@@ -107,6 +107,11 @@ export class Picker {
     return { plan, opaque: notes.opaque, request, outcome, refusal, pass, timing: timing() };
   }
 
+  /** An id for a pick that is still to come: Envoy may be told it before, and gives it back with `StreamFacts`. */
+  reservePickId(): string {
+    return this.#parts.pickIds.make();
+  }
+
   /** The answer never reached Envoy: nothing was dispatched. */
   abandon(pickId: string): void {
     this.#parts.ledger.end(pickId, 'stream');
@@ -179,7 +184,7 @@ export class Picker {
     requestIdToSet: string | null,
     now: number,
   ): Answer {
-    const pickId = this.#parts.pickIds.make();
+    const pickId = facts.pickId ?? this.#parts.pickIds.make();
     const endpoint = endpointLabel(request.head.path);
     this.#parts.counters.outcome(decision, endpoint, request.streaming);
     logDecision(this.#parts.log, pickId, decision);

@@ -31,6 +31,17 @@ describe('the end of a request', () => {
     expect(bench.worker(1).load.requests).toBe(0);
   });
 
+  it('of an id that was told before its pick, which nobody made: no answer of a worker is counted', () => {
+    const bench = new PickerBench().ready(1);
+
+    bench.end('ahead-1', 0, { status: 404, attempts: 0, codeDetails: 'smg_model_not_found' });
+    bench.ends.alive('ahead-2', '', '', 0, bench.now);
+
+    expect(bench.metrics.logEntries.cell('no_pick').value).toBe(2);
+    expect(bench.metrics.logEntries.cell('unknown_pick').value).toBe(0);
+    expect(bench.metrics.upstreamResponses.cell('http', '404', '').value).toBe(0);
+  });
+
   it('feeds the metrics of answers and retries', () => {
     const bench = new PickerBench().ready(1, 2);
 

@@ -52,10 +52,15 @@ export class RequestEnds {
     this.#lastLogStreamClosedAt = this.#parts.clock();
   }
 
+  /** An id may have been told before its pick was made (`reservePickId`), which a refusal or a client that left prevented. */
   ended(end: RequestEnd, now: number): void {
     const { ledger, metrics } = this.#parts;
     const whole = !end.clientGone && end.status < 400 && isServed(end.status, end.codeDetails);
     const entry = ledger.end(end.pickId, 'end', whole);
+    if (entry === undefined && end.attempts === 0) {
+      metrics.logEntries.cell('no_pick').value += 1;
+      return;
+    }
     metrics.logEntries.cell(entry === undefined ? 'unknown_pick' : 'end').value += 1;
     this.#parts.breakers.ended(end, entry);
     this.#countAnswer(end, entry);
@@ -76,7 +81,8 @@ export class RequestEnds {
     breakers.running(pickId, workerId, servedAddress, status);
     const rank = ledger.get(pickId)?.worker.rank ?? null;
     const known = ledger.alive(pickId, now, servedWorker(fleet.current, workerId, servedAddress, rank)?.id);
-    this.#parts.metrics.logEntries.cell(known ? 'periodic' : 'unknown_pick').value += 1;
+    const kind = known ? 'periodic' : servedAddress === '' ? 'no_pick' : 'unknown_pick';
+    this.#parts.metrics.logEntries.cell(kind).value += 1;
   }
 
   #countAnswer(end: RequestEnd, entry: InFlightEntry | undefined): void {

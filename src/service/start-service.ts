@@ -191,6 +191,7 @@ async function assemble(loaded: Loaded, parts: OwnParts, shared: SharedState | n
   const requestPicker: StreamPicker = {
     plan: (head) => picker.plan(head),
     pick: (head, body, facts) => picker.pick(head, body, facts),
+    reservePickId: () => picker.reservePickId(),
     abandon: (pickId) => picker.abandon(pickId),
     responseBegan: (response) => feedback.responseBegan(response),
     streamEnded: (pickId) => feedback.streamEnded(pickId),

@@ -3,7 +3,7 @@ import { ExtProc } from '../../src/envoy/ext-proc/ext-proc.ts';
 import { HeldTotal } from '../../src/envoy/ext-proc/held-total.ts';
 import type { ExtProcObserver } from '../../src/envoy/ext-proc/observer.ts';
 import type { StreamPicker } from '../../src/envoy/ext-proc/stream-picker.ts';
-import type { Answer, BodyBytes, BodyPlan } from '../../src/picker/answer.ts';
+import type { Answer, BodyBytes, BodyPlan, StreamFacts } from '../../src/picker/answer.ts';
 import type { RequestHead } from '../../src/request/request-head.ts';
 import { grpcJsTransport } from '../../src/transport/grpc-js.ts';
 import type { Transport } from '../../src/transport/transport.ts';
@@ -22,6 +22,7 @@ const ENVOY_THREADS = 2;
 class WantedWorker implements StreamPicker {
   readonly ports: readonly number[];
   picks = 0;
+  reserved = 0;
   bodies = 0;
   abandoned = 0;
   ended = 0;
@@ -36,13 +37,17 @@ class WantedWorker implements StreamPicker {
       : { readBody: false, reason: 'no_body' };
   }
 
-  pick(head: RequestHead, body: BodyBytes | null): Answer {
+  reservePickId(): string {
+    return `p${++this.reserved}`;
+  }
+
+  pick(head: RequestHead, body: BodyBytes | null, { pickId }: StreamFacts): Answer {
     this.picks += 1;
     if (body !== null) this.bodies += 1;
     const port = this.ports[Number(Buffer.from(head.first('x-want') ?? []).toString())];
     return {
       kind: 'pick',
-      pickId: `p${this.picks}`,
+      pickId: pickId ?? this.reservePickId(),
       destination: `127.0.0.1:${port}`,
       strict: false,
       maxRetries: null,

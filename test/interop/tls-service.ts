@@ -40,6 +40,7 @@ function streamPicker({ picker, feedback, registry }: PickerBench): StreamPicker
   return {
     plan: (head) => picker.plan(head),
     pick: (head, body, facts) => picker.pick(head, body, facts),
+    reservePickId: () => picker.reservePickId(),
     abandon: (pickId) => picker.abandon(pickId),
     responseBegan: (response) => feedback.responseBegan(response),
     streamEnded: (pickId) => feedback.streamEnded(pickId),

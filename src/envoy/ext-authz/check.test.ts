@@ -77,6 +77,7 @@ describe('envoy 11.2 a pick', () => {
       periodicLogMs: 10_000,
       endpointPicker: false,
       editsBody: false,
+      pickId: null,
       subset: null,
     });
     expect(bench.observer.notes).toEqual(['message:check_request', 'bodyPath:header_only', 'answer:ok_response']);

@@ -30,7 +30,7 @@ export class Check implements CallHandler, AnswerTaker {
     this.#decider = new Decider(settings.picker, settings.observer, settings.decisionTimeoutMs, this);
     const periodic = periodicLogMs(call.metadata(ENVOY_MARK));
     this.#ours = periodic !== null;
-    this.#facts = { periodicLogMs: periodic ?? 0, endpointPicker: false, editsBody: false, subset: null };
+    this.#facts = { periodicLogMs: periodic ?? 0, endpointPicker: false, editsBody: false, pickId: null, subset: null };
   }
 
   message(bytes: Buffer): void {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ProcessingResponse } from '../../gen/envoy/service/ext_proc/v3/external_processor.ts';
 import type { SeenResponse } from '../../picker/served-feedback.ts';
 import { changesIn, HEADERS_DO, pickOf, READ, REFUSAL, Stream } from './fixture.suite.ts';
 import type { BodyMode } from './message.ts';
@@ -149,6 +150,7 @@ describe('envoy 5.1 and 6 what a pick changes', () => {
       periodicLogMs: ms,
       endpointPicker: false,
       editsBody: true,
+      pickId: null,
       subset: null,
     });
   });
@@ -378,5 +380,33 @@ describe('the outcome of a pick, by its response headers', () => {
     stream.responseHeaders({ metadataContext: served });
 
     expect(stream.picker.responses).toEqual([]);
+  });
+});
+
+describe('the id of a pick that waits for the body', () => {
+  const told = (answer: ProcessingResponse | undefined) => answer?.dynamicMetadata;
+
+  it.each<BodyMode>(['none', 'buffered', 'buffered_partial'])('goes ahead with the headers, mode %s', (request) => {
+    const stream = new Stream({ request }, {}, { 'x-smg-envoy': 'periodic=10' });
+    stream.picker.planned = READ;
+
+    expect(told(stream.requestHeaders()[0])).toEqual({ picker: { pick_id: 'reserved' } });
+    stream.requestBody('{}');
+    expect(stream.picker.asked.map(({ facts }) => facts.pickId)).toEqual(['reserved']);
+  });
+
+  it('stays here where no log would tell of it, where the headers decide, and where nothing is answered before', () => {
+    const foreign = new Stream();
+    const duplex = new Stream({ request: 'full_duplex' }, {}, { 'x-smg-envoy': 'periodic=10' });
+    for (const stream of [foreign, duplex]) stream.picker.planned = READ;
+    const byHead = new Stream({}, {}, { 'x-smg-envoy': 'periodic=10' });
+
+    expect(told(foreign.requestHeaders()[0])).toBeUndefined();
+    expect(duplex.requestHeaders()).toEqual([]);
+    foreign.requestBody('{}');
+    duplex.requestBody('{}');
+    byHead.requestHeaders();
+    const asked = [foreign, duplex, byHead].map(({ picker }) => picker.asked[0]?.facts.pickId);
+    expect(asked).toEqual([null, null, null]);
   });
 });

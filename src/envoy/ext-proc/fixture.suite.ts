@@ -65,6 +65,10 @@ export class FakePicker implements StreamPicker {
     return this.answer(head, body);
   }
 
+  reservePickId(): string {
+    return 'reserved';
+  }
+
   abandon(pickId: string): void {
     this.abandoned.push(pickId);
   }

@@ -53,6 +53,8 @@ export interface PhaseAnswer {
   readonly clearRouteCache: boolean;
   /** Override the mode so that the request body follows (envoy 2.2). */
   readonly askForBody: boolean;
+  /** Id of the pick that follows with the body; null where none is told before. */
+  readonly announced: string | null;
   /** Replaces the body of a buffered body message (envoy 5.2), null when it goes on as it is. */
   readonly body: Buffer | null;
 }

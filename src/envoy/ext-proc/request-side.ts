@@ -57,6 +57,7 @@ export class RequestSide implements AnswerTaker {
   #decidesIn: Phase = 'request_headers';
   #head: HeadView | null = null;
   #askedForBody = false;
+  #announced: string | null = null;
   /** In full duplex only. */
   #held: HeldBody | null = null;
   #echo: Echo | null = null;
@@ -91,6 +92,11 @@ export class RequestSide implements AnswerTaker {
 
   get pick(): PickAnswer | null {
     return this.#pick;
+  }
+
+  /** Id of the pick that Envoy was told with the answer to the headers, null where it was told none. */
+  get announced(): string | null {
+    return this.#announced;
   }
 
   /** Envoy keeps the stream of a pick by a buffered body until the response has ended (envoy 3.2). */
@@ -182,11 +188,15 @@ export class RequestSide implements AnswerTaker {
     return granted;
   }
 
-  /** The body comes next: by its static mode, or because the answer asks for it. */
+  /**
+   * The body comes next: by its static mode, or because the answer asks for it. A client may leave while the pick is on its
+   * way to Envoy, whose log names only what it has been told: hence the id goes ahead.
+   */
   #awaitBody(head: HeadView, ask: boolean): void {
     this.#stage = 'awaiting';
     this.#askedForBody = ask;
     if (ask) this.#settings.observer.bodyRequested();
+    if (this.#stream.ours) this.#announced = this.#settings.picker.reservePickId();
     this.#send('request_headers', removals(head, this.#settings.controlHeaders), null, ask, null);
   }
 
@@ -334,10 +344,11 @@ export class RequestSide implements AnswerTaker {
     const asPicker =
       phase === 'request_headers' && this.#stream.protocol.requestBodyMode === 'full_duplex' && changes !== null;
     const clearRouteCache = asPicker || route !== null;
-    const plain = changes === null && metadata === null && !askForBody && body === null;
+    const announced = phase === 'request_headers' ? this.#announced : null;
+    const plain = changes === null && metadata === null && announced === null && !askForBody && body === null;
     const bytes = plain
       ? CONTINUE[phase]
-      : writeAnswer({ phase, changes, metadata, clearRouteCache, askForBody, body });
+      : writeAnswer({ phase, changes, metadata, clearRouteCache, askForBody, announced, body });
     this.#stream.send(phase, bytes);
   }
 

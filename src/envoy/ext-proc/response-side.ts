@@ -45,7 +45,15 @@ export class ResponseSide {
     const phase = 'response_headers';
     this.#outlet.send(
       phase,
-      writeAnswer({ phase, changes, metadata: null, clearRouteCache: false, askForBody: false, body: null }),
+      writeAnswer({
+        phase,
+        changes,
+        metadata: null,
+        clearRouteCache: false,
+        askForBody: false,
+        announced: null,
+        body: null,
+      }),
     );
   }
 

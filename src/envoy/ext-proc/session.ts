@@ -56,6 +56,7 @@ export class Session implements CallHandler, RequestStream {
       periodicLogMs: this.#periodicLogMs,
       endpointPicker: this.protocol.requestBodyMode === 'full_duplex',
       editsBody: true,
+      pickId: this.#request.announced,
       subset: this.#subset,
     };
   }

@@ -24,11 +24,20 @@ const answer: fc.Arbitrary<PhaseAnswer> = fc.record({
   metadata: fc.option(metadata),
   clearRouteCache: fc.boolean(),
   askForBody: fc.boolean(),
+  announced: fc.option(text),
   body: fc.option(fc.uint8Array({ maxLength: 5000 }).map((bytes) => Buffer.from(bytes))),
 });
 
 /** What the generated code would be given. */
-function expected({ phase, changes: wanted, metadata: pick, clearRouteCache, askForBody, body }: PhaseAnswer) {
+function expected({
+  phase,
+  changes: wanted,
+  metadata: pick,
+  clearRouteCache,
+  askForBody,
+  announced,
+  body,
+}: PhaseAnswer) {
   const headerMutation = wanted === null ? undefined : mutationOf(wanted);
   const bodyMutation = body === null ? undefined : { mutation: { $case: 'body', value: body } };
   const plain = headerMutation === undefined && bodyMutation === undefined && !clearRouteCache;
@@ -40,7 +49,9 @@ function expected({ phase, changes: wanted, metadata: pick, clearRouteCache, ask
     },
     dynamicMetadata:
       pick === null
-        ? undefined
+        ? announced === null
+          ? undefined
+          : { picker: { pick_id: announced } }
         : {
             'envoy.lb': {
               'x-gateway-destination-endpoint': pick.destination,
@@ -97,6 +108,7 @@ describe('a ProcessingResponse', () => {
       metadata: null,
       clearRouteCache: false,
       askForBody: false,
+      announced: null,
       body,
     } as const;
     const large = writeAnswer(given);

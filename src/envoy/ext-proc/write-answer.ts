@@ -55,13 +55,22 @@ const writer = new WireWriter();
 export const CONTINUE: Readonly<Record<Phase, Buffer>> = Object.fromEntries(
   PHASES.map((phase) => [
     phase,
-    writeAnswer({ phase, changes: null, metadata: null, clearRouteCache: false, askForBody: false, body: null }),
+    writeAnswer({
+      phase,
+      changes: null,
+      metadata: null,
+      clearRouteCache: false,
+      askForBody: false,
+      announced: null,
+      body: null,
+    }),
   ]),
 ) as Record<Phase, Buffer>;
 
 export function writeAnswer(answer: PhaseAnswer): Buffer {
   if (answer.askForBody) writeAskForBody();
   if (answer.metadata !== null) writeMetadata(answer.metadata);
+  else if (answer.announced !== null) writeAnnounced(answer.announced);
   const mark = writer.length;
   if (answer.phase === 'request_trailers' || answer.phase === 'response_trailers') {
     if (answer.changes !== null) writeChanges(1, answer.changes);
@@ -139,6 +148,13 @@ function writeSet(set: readonly HeaderChange[]): void {
     writer.wrap(1, mark);
     writer.wrap(SET_HEADERS, mark);
   }
+}
+
+function writeAnnounced(pickId: string): void {
+  const mark = writer.length;
+  writeStructText(writer, PICK_ID_KEY, pickId);
+  wrapStruct(writer, PICKER_NAMESPACE, mark);
+  writer.wrap(DYNAMIC_METADATA, mark);
 }
 
 function writeMetadata({ destination, strict, pickId, rank, decision, prefill }: PickMetadata): void {

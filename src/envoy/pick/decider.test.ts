@@ -17,6 +17,7 @@ describe('interface 10: a failure of ours', () => {
       plan: () => ({ readBody: false, reason: 'no_body' as const }),
       pick: answer,
       abandon: () => {},
+      reservePickId: () => 'reserved',
       stamp: () => null,
     };
     const observer = {

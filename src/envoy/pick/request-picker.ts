@@ -10,6 +10,8 @@ export interface RequestPicker {
   plan(head: RequestHead): BodyPlan;
   /** Decides. `body` is null when the head has to do. A throw or rejection counts as a pass. */
   pick(head: RequestHead, body: BodyBytes | null, facts: StreamFacts): Answer | Promise<Answer>;
+  /** An id for the pick that is made later, with which it is asked for. */
+  reservePickId(): string;
   /** The answer never reached Envoy: nothing was dispatched. */
   abandon(pickId: string): void;
   /**
