@@ -8,9 +8,6 @@ import { TABLE } from './settings-table.ts';
 /** A value for each later setting that would turn something on. */
 const REFUSED: readonly string[] = [
   '--strict-forward-allowlist',
-  '--tls-cert-path c --tls-key-path k',
-  '--tls-key-path k --tls-cert-path c',
-  '--tls-client-ca-path a --tls-cert-path c --tls-key-path k',
   '--jwt-issuer https://i',
   '--jwt-audience a',
   '--jwt-jwks-uri https://i/keys',

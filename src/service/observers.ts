@@ -31,9 +31,15 @@ function pickObserver(metrics: Metrics, log: Log, passed: Passed): PickObserver 
   };
 }
 
-export function transportObserver(metrics: Metrics): TransportObserver {
+export function transportObserver(metrics: Metrics, log: Log): TransportObserver {
   const resets = metrics.resetsReceived.cell();
   return {
+    handshakeFailed: (reason) => {
+      const cell = metrics.handshakeFailures.cell(reason);
+      if (cell.value === 0)
+        log.warn('a TLS handshake on the gRPC port failed; further ones are counted only', { reason });
+      cell.value += 1;
+    },
     limitReached: (limit) => {
       metrics.transportLimits.cell(limit).value += 1;
     },

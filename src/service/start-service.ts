@@ -67,6 +67,7 @@ import { applyWorkers, healthSettingsOf, loadOptionsOf, registryOptionsOf } from
 import { settleWhenRead } from './settle.ts';
 import { warnOfSharedAddresses } from './shared-addresses.ts';
 import { openSharedState, type SharedState, type SharedStateParts, untilReached } from './shared-state.ts';
+import { tlsOf } from './tls-of.ts';
 import { transportOf } from './transport-of.ts';
 import { schemesOf, upstreamOf } from './upstream-of.ts';
 
@@ -231,10 +232,11 @@ async function assemble(loaded: Loaded, parts: OwnParts, shared: SharedState | n
     ...health.methods,
     ...reflection.methods,
   ];
-  const createTransport = await transportOf(settings.transport);
-  const transport = createTransport(countedCalls(methods, metrics), {
+  const tls = tlsOf(settings, { metrics, log, wallClock: Date.now });
+  const transport = (await transportOf(settings.transport))(countedCalls(methods, metrics), {
     maxReceiveBytes: receiveLimitBytes(settings),
-    observer: transportObserver(metrics),
+    ...(tls === null ? {} : { tls: tls.options }),
+    observer: transportObserver(metrics, log),
     onHandlerError: (path, error) => {
       metrics.handlerErrors.cell(serviceOf(path)).value += 1;
       log.error('a call failed inside the service', { method: path, error });
@@ -321,6 +323,7 @@ async function assemble(loaded: Loaded, parts: OwnParts, shared: SharedState | n
     () => prefills.close(),
     () => registry.close(),
     () => transport.close(),
+    tls?.follow(transport) ?? (() => undefined),
     () => shared?.close(),
   ];
   const close = async (): Promise<void> => {

@@ -56,6 +56,19 @@ export const TRANSPORT_LIMITS = [
   'keepalive',
 ] as const;
 
+/** Why TLS handshakes on the gRPC port come to nothing, by the names that the transport gives them. */
+export const HANDSHAKE_FAILURES = [
+  'plaintext',
+  'no_certificate',
+  'untrusted',
+  'refused_by_peer',
+  'no_h2',
+  'old_version',
+  'timeout',
+  'too_many',
+  'other',
+] as const;
+
 export const SERVICE_LABELS = ['ext_proc', 'ext_authz', 'access_log', 'eds', 'ads', 'health', 'reflection'] as const;
 export type ServiceLabel = (typeof SERVICE_LABELS)[number];
 
@@ -152,6 +165,21 @@ export const OWN_METRICS = {
     [],
   ),
   goAwaysSent: counter('smg_envoy_goaways_sent_total', 'GOAWAY frames sent: connections ended, or being drained.', []),
+  handshakeFailures: counter(
+    'smg_envoy_tls_handshake_failures_total',
+    'Connections to the gRPC port dropped in their TLS handshake, by reason.',
+    [label('reason', HANDSHAKE_FAILURES)],
+  ),
+  tlsReloads: counter(
+    'smg_envoy_tls_reloads_total',
+    'Changes of the TLS files of the gRPC port, by result; after failed the certificate before goes on.',
+    [label('result', ['ok', 'failed'])],
+  ),
+  tlsExpiry: gauge(
+    'smg_envoy_tls_certificate_expiry_timestamp_seconds',
+    'End of validity of the certificate that the gRPC port shows, in seconds since 1970; 0 without TLS.',
+    [],
+  ),
   handlerErrors: counter('smg_envoy_handler_errors_total', 'Calls ended by a failure inside the service.', [
     label('service', SERVICE_LABELS),
   ]),

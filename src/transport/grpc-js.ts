@@ -1,12 +1,13 @@
 import { type ConnectionInjector, Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js';
 import { type ByteStream, GrpcJsCall } from './grpc-js-call.ts';
 import { withFittingLimits } from './http2-limits.ts';
-import { type Listener, openListener } from './listener.ts';
+import { type Listener, openListener, type Secured } from './listener.ts';
 import {
   type CallHandler,
   GrpcStatus,
   type ListenAddress,
   type Method,
+  type TlsOptions,
   type Transport,
   type TransportFactory,
   type TransportOptions,
@@ -25,11 +26,13 @@ class GrpcJsTransport implements Transport {
   readonly #injector: ConnectionInjector;
   readonly #listeners: Listener[] = [];
   readonly #whenIdle: (() => void)[] = [];
+  #tls: TlsOptions | null;
   #openCalls = 0;
   #draining: Promise<void> | null = null;
 
   constructor(methods: readonly Method[], options: TransportOptions) {
     this.#options = options;
+    this.#tls = options.tls ?? null;
     this.#server = new Server({
       'grpc.max_receive_message_length': options.maxReceiveBytes,
       'grpc.max_send_message_length': -1,
@@ -52,11 +55,14 @@ class GrpcJsTransport implements Transport {
 
   async listen(address: ListenAddress): Promise<string> {
     if (this.#draining !== null) throw new Error('the transport is closing');
-    const listener = await openListener(address, this.#options.tls ?? null, (socket) =>
-      this.#injector.injectConnection(socket),
-    );
+    const listener = await openListener(address, this.#secured(), (socket) => this.#injector.injectConnection(socket));
     this.#listeners.push(listener);
     return listener.name;
+  }
+
+  renewTls(tls: TlsOptions): void {
+    this.#tls = tls;
+    for (const listener of this.#listeners) listener.renewTls(tls);
   }
 
   drain(): Promise<void> {
@@ -74,6 +80,11 @@ class GrpcJsTransport implements Transport {
   #drain(): Promise<void> {
     this.#stopAccepting();
     return this.#idle();
+  }
+
+  #secured(): Secured | null {
+    if (this.#tls === null) return null;
+    return { tls: this.#tls, failed: (reason) => this.#options.observer?.handshakeFailed(reason) };
   }
 
   #stopAccepting(): void {

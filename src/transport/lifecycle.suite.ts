@@ -4,14 +4,15 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Certificate } from '../sim/certificate.ts';
 import { until, withoutHalfClose } from './peers.suite.ts';
 import { ECHO, SILENT, suiteSetup } from './setup.suite.ts';
 import { GrpcStatus, type Transport, type TransportFactory } from './transport.ts';
 
 /** How a transport opens, drains and closes; part of `transportSuite`. */
-export function lifecycleSuite(name: string, factory: TransportFactory): void {
+export function lifecycleSuite(name: string, factory: TransportFactory, certificate: Certificate | null): void {
   describe(`${name} transport life`, () => {
-    const { setUp, stock, cleanups } = suiteSetup(factory);
+    const { setUp, stock, cleanups } = suiteSetup(factory, certificate);
 
     describe('listening', () => {
       it('names the port it got', async () => {

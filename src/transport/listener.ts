@@ -1,10 +1,8 @@
 import { unlink } from 'node:fs/promises';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
 import { listenError } from '../util/listen-error.ts';
-import type { ListenAddress, TlsOptions } from './transport.ts';
-
-const HANDSHAKE_MS = 10_000;
+import { openTlsPort } from './tls-port.ts';
+import type { HandshakeFailure, ListenAddress, TlsOptions } from './transport.ts';
 
 /** An open port and the connections that came through it. */
 export interface Listener {
@@ -12,10 +10,18 @@ export interface Listener {
   readonly name: string;
   /** Connections that are open now. */
   readonly connections: number;
+  /** For a port with TLS: what counts from the next handshake on. */
+  renewTls(tls: TlsOptions): void;
   /** Accepts no more connections; those that are open stay. */
   stop(): void;
   /** Stops, drops every connection and resolves when all of them are gone. */
   close(): Promise<void>;
+}
+
+/** How a port speaks TLS, and who is told of handshakes that fail. */
+export interface Secured {
+  readonly tls: TlsOptions;
+  readonly failed: (reason: HandshakeFailure) => void;
 }
 
 /**
@@ -26,11 +32,12 @@ export interface Listener {
  */
 export async function openListener(
   address: ListenAddress,
-  tls: TlsOptions | null,
+  secured: Secured | null,
   onConnection: (socket: Socket) => void,
 ): Promise<Listener> {
   const sockets = new Set<Socket>();
-  const server = tls === null ? createServer({ noDelay: true }, onConnection) : tlsServer(tls, onConnection);
+  const port = secured === null ? null : openTlsPort({ ...secured, secured: onConnection });
+  const server = createServer({ noDelay: true }, port === null ? onConnection : (raw) => port.accept(raw));
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
@@ -56,6 +63,7 @@ export async function openListener(
     get connections() {
       return sockets.size;
     },
+    renewTls: (tls) => port?.renew(tls),
     stop: () => void stop(),
     close: () => {
       const done = stop();
@@ -63,18 +71,6 @@ export async function openListener(
       return done;
     },
   };
-}
-
-function tlsServer(tls: TlsOptions, onConnection: (socket: Socket) => void): Server {
-  const options = { ...tls, noDelay: true, ALPNProtocols: ['h2'], handshakeTimeout: HANDSHAKE_MS };
-  const server = createTlsServer(options, (socket) => {
-    // gRPC over TLS is `h2`, agreed on in the handshake (RFC 9113 3.2).
-    if (socket.alpnProtocol === 'h2') onConnection(socket);
-    else socket.destroy();
-  });
-  // A handshake that failed is the client's to know.
-  server.on('tlsClientError', () => undefined);
-  return server;
 }
 
 function listen(server: Server, address: ListenAddress): Promise<void> {

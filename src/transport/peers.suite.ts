@@ -1,11 +1,15 @@
 import http2 from 'node:http2';
 import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { Client, credentials, type Metadata, type ServiceError } from '@grpc/grpc-js';
 import type { Call, CallHandler, Method } from './transport.ts';
 
 /** Clients and services that the suite puts at both ends of a transport. */
 
 const identity = (bytes: Buffer): Buffer => bytes;
+
+/** What the certificate of a transport is for, whatever its address. */
+export const SERVER_NAME = 'localhost';
 
 /** Waits for a condition without a fixed delay. */
 export async function until(condition: () => boolean, what = 'condition', timeoutMs = 10_000): Promise<void> {
@@ -71,11 +75,14 @@ export interface Reply {
 export class StockClient {
   readonly #client: Client;
 
-  constructor(address: string) {
-    this.#client = new Client(address, credentials.createInsecure(), {
+  /** @param ca the certificate to trust, PEM; null: in plain text */
+  constructor(address: string, ca: string | null = null) {
+    const security = ca === null ? credentials.createInsecure() : credentials.createSsl(Buffer.from(ca));
+    this.#client = new Client(address, security, {
       'grpc.max_receive_message_length': -1,
       'grpc.max_send_message_length': -1,
       'grpc.use_local_subchannel_pool': 1,
+      ...(ca === null ? {} : { 'grpc.ssl_target_name_override': SERVER_NAME }),
     });
   }
 
@@ -123,9 +130,12 @@ export class RawClient {
   readonly #socket: Socket;
   goneAway = false;
 
-  constructor(address: string) {
+  /** @param ca the certificate to trust, PEM; null: in plain text */
+  constructor(address: string, ca: string | null = null) {
     const { hostname, port } = new URL(`http://${address}`);
-    this.#socket = connect(Number(port), hostname);
+    const at = { host: hostname, port: Number(port) };
+    this.#socket =
+      ca === null ? connect(at) : connectTls({ ...at, ca, servername: SERVER_NAME, ALPNProtocols: ['h2'] });
     this.session = http2.connect(`http://${address}`, { createConnection: () => this.#socket });
     this.session.on('error', () => undefined);
     this.session.on('goaway', () => {

@@ -1,4 +1,5 @@
 import { afterEach } from 'vitest';
+import type { Certificate } from '../sim/certificate.ts';
 import { RawClient, RecordedMethod, StockClient } from './peers.suite.ts';
 import type { TransportFactory } from './transport.ts';
 
@@ -11,7 +12,7 @@ export const THROW = '/suite.Test/Throw';
 export const MIB = 1024 * 1024;
 
 /** Transports with three methods and clients of them, all closed after each test. */
-export function suiteSetup(factory: TransportFactory) {
+export function suiteSetup(factory: TransportFactory, certificate: Certificate | null = null) {
   const cleanups: (() => unknown)[] = [];
   const errors: unknown[] = [];
 
@@ -29,6 +30,7 @@ export function suiteSetup(factory: TransportFactory) {
       const all = methods();
       const transport = factory([all.echo, all.silent, all.thrower], {
         maxReceiveBytes,
+        ...(certificate === null ? {} : { tls: certificate }),
         onHandlerError: (_path, error) => errors.push(error),
       });
       cleanups.push(() => transport.close());
@@ -37,13 +39,13 @@ export function suiteSetup(factory: TransportFactory) {
     },
 
     stock(address: string): StockClient {
-      const client = new StockClient(address);
+      const client = new StockClient(address, certificate?.cert);
       cleanups.push(() => client.close());
       return client;
     },
 
     raw(address: string): RawClient {
-      const client = new RawClient(address);
+      const client = new RawClient(address, certificate?.cert);
       cleanups.push(() => client.close());
       return client;
     },

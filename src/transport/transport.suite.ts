@@ -2,15 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { Metadata } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
+import type { Certificate } from '../sim/certificate.ts';
 import { lifecycleSuite } from './lifecycle.suite.ts';
 import { framed, until, withoutHalfClose } from './peers.suite.ts';
 import { ECHO, MIB, SILENT, suiteSetup, THROW } from './setup.suite.ts';
 import { GrpcStatus, type TransportFactory } from './transport.ts';
 
 /** What every transport must do (transport.ts), seen from a stock gRPC client and from a bare HTTP/2 one. */
-export function transportSuite(name: string, factory: TransportFactory): void {
+export function transportSuite(name: string, factory: TransportFactory, certificate: Certificate | null = null): void {
   describe(`${name} transport`, () => {
-    const { setUp, stock, raw, errors } = suiteSetup(factory);
+    const { setUp, stock, raw, errors } = suiteSetup(factory, certificate);
 
     describe('messages', () => {
       it('delivers several messages of a call in order and sends the answers in order', async () => {
@@ -286,5 +287,5 @@ export function transportSuite(name: string, factory: TransportFactory): void {
     });
   });
 
-  lifecycleSuite(name, factory);
+  lifecycleSuite(name, factory, certificate);
 }

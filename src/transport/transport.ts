@@ -69,6 +69,28 @@ export interface TransportOptions {
 /** Of `tls.createServer`: what the port shows of itself, and whom it wants to see. */
 export type TlsOptions = Pick<SecureOptions, 'cert' | 'key' | 'ca' | 'requestCert' | 'rejectUnauthorized'>;
 
+/** What peers may do before they are known. */
+export interface HandshakeLimits {
+  /** Longest handshake, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Handshakes under way at once on one port; a further connection is dropped. */
+  readonly atOnce: number;
+}
+
+export const HANDSHAKE_LIMITS: HandshakeLimits = { timeoutMs: 10_000, atOnce: 1000 };
+
+/** Why a handshake came to nothing, as the metric tells it. */
+export type HandshakeFailure =
+  | 'plaintext'
+  | 'no_certificate'
+  | 'untrusted'
+  | 'refused_by_peer'
+  | 'no_h2'
+  | 'old_version'
+  | 'timeout'
+  | 'too_many'
+  | 'other';
+
 /** Told of what happens on connections, where the transport sees it. */
 export interface TransportObserver {
   /** A peer reached a limit of `http2/limits.ts`. */
@@ -76,6 +98,8 @@ export interface TransportObserver {
   /** A peer reset a call that was open, as Envoy does by default when it has its answer (envoy 3.2). */
   resetReceived(): void;
   goAwaySent(): void;
+  /** A connection to a port with TLS was dropped before any call. */
+  handshakeFailed(reason: HandshakeFailure): void;
 }
 
 /** Where to listen: TCP (port 0 = any free one) or a Unix socket. */
@@ -84,6 +108,8 @@ export type ListenAddress = { readonly host: string; readonly port: number } | {
 export interface Transport {
   /** Opens a port and answers with the address as clients name it: `host:port` or `unix:path`. Rejects when it is taken. */
   listen(address: ListenAddress): Promise<string>;
+  /** Shows another certificate, or trusts others, from the next handshake on; connections that are open stay. */
+  renewTls(tls: TlsOptions): void;
   /** Calls that are open now. */
   readonly openCalls: number;
   /** Connections that are open now, with calls or without. */

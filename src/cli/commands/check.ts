@@ -40,6 +40,9 @@ async function check(loaded: Loaded, options: Options, shell: Shell): Promise<nu
   if (problems.length > 0) throw new AppError('invalid_configuration', `--workers-file: ${problems.join('\n')}`);
   const { checkStoreFiles } = await import('../../service/store-files.ts');
   checkStoreFiles(loaded.settings);
+  const { readTlsFiles, tlsPlacesOf } = await import('../../service/tls-files.ts');
+  const tls = tlsPlacesOf(loaded.settings);
+  if (tls !== null) readTlsFiles(tls, Date.now());
   const names = options.envoy ?? [];
   const { checkEnvoy } = await import('../../envoy/check/check-envoy.ts');
   const { reportJson, reportText } = await import('../../envoy/check/report.ts');

@@ -41,17 +41,17 @@ export const OPERATION_SETTINGS = {
     help: 'port for metrics alone; unset: on the admin API only',
     ...PORTS,
   }),
-  tlsCertPath: later({
+  tlsCertPath: available({
     type: optional(filePath()),
     default: null,
-    help: 'certificate of the gRPC port, PEM',
+    help: 'certificate of the gRPC port and its chain, PEM; read again when it changes',
     ...PORTS,
   }),
-  tlsKeyPath: later({ type: optional(filePath()), default: null, help: 'its private key, PEM', ...PORTS }),
-  tlsClientCaPath: later({
+  tlsKeyPath: available({ type: optional(filePath()), default: null, help: 'its private key, PEM', ...PORTS }),
+  tlsClientCaPath: available({
     type: optional(filePath()),
     default: null,
-    help: 'require client certificates of this authority, PEM',
+    help: 'require client certificates of these authorities on the gRPC port, PEM',
     ...PORTS,
   }),
   jwtIssuer: later({ type: optional(httpUrl()), default: null, help: 'issuer of admin tokens', ...PORTS }),

@@ -62,6 +62,7 @@ export function attackedSetup(): (options?: AttackedOptions) => Promise<Attacked
         limitReached: (limit) => reached.push(limit),
         resetReceived: () => undefined,
         goAwaySent: () => undefined,
+        handshakeFailed: () => undefined,
       },
     });
     cleanups.push(() => transport.close());

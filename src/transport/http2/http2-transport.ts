@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { type Listener, openListener } from '../listener.ts';
-import type { ListenAddress, Method, Transport, TransportFactory, TransportOptions } from '../transport.ts';
+import { type Listener, openListener, type Secured } from '../listener.ts';
+import type { ListenAddress, Method, TlsOptions, Transport, TransportFactory, TransportOptions } from '../transport.ts';
 import { Connection, type ConnectionObserver, type ConnectionParts } from './connection.ts';
 import { DEFAULT_LIMITS, type Http2Limits, type LimitName } from './limits.ts';
 import { MessageMemory } from './message-memory.ts';
@@ -23,11 +23,13 @@ class Http2Transport implements Transport, ConnectionObserver {
   readonly #connections = new Set<Connection>();
   readonly #whenIdle: (() => void)[] = [];
   #ticks: NodeJS.Timeout | null = null;
+  #tls: TlsOptions | null;
   #openCalls = 0;
   #closing = false;
 
   constructor(methods: readonly Method[], options: TransportOptions, limits: Http2Limits = DEFAULT_LIMITS) {
     this.#options = options;
+    this.#tls = options.tls ?? null;
     this.#parts = {
       methods: new Map(methods.map((method) => [method.path, method])),
       limits,
@@ -47,9 +49,14 @@ class Http2Transport implements Transport, ConnectionObserver {
 
   async listen(address: ListenAddress): Promise<string> {
     if (this.#closing) throw new Error('the transport is closing');
-    const listener = await openListener(address, this.#options.tls ?? null, (socket) => this.#accept(socket));
+    const listener = await openListener(address, this.#secured(), (socket) => this.#accept(socket));
     this.#listeners.push(listener);
     return listener.name;
+  }
+
+  renewTls(tls: TlsOptions): void {
+    this.#tls = tls;
+    for (const listener of this.#listeners) listener.renewTls(tls);
   }
 
   drain(): Promise<void> {
@@ -121,6 +128,11 @@ class Http2Transport implements Transport, ConnectionObserver {
   #stopTicks(): void {
     if (this.#ticks !== null) clearInterval(this.#ticks);
     this.#ticks = null;
+  }
+
+  #secured(): Secured | null {
+    if (this.#tls === null) return null;
+    return { tls: this.#tls, failed: (reason) => this.#options.observer?.handshakeFailed(reason) };
   }
 
   #stopAccepting(): void {
