@@ -16,7 +16,15 @@ const BATCH_MS = 10;
 
 export const EXT_PROC = '/envoy.service.ext_proc.v3.ExternalProcessor/Process';
 const CHECK = '/envoy.service.auth.v3.Authorization/Check';
+const HEALTH = '/grpc.health.v1.Health/Check';
 export const LOGS = '/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs';
+
+/** The first message of a call; of a unary one the only one. */
+const KINDS = {
+  ext_proc: { path: EXT_PROC, make: headersRequest },
+  ext_authz: { path: CHECK, make: checkRequest },
+  health: { path: HEALTH, make: () => Buffer.alloc(0) },
+};
 
 let requests = 0;
 
@@ -49,10 +57,9 @@ const LOG_FIELDS = fieldsOf(LOGS, false);
  */
 export function createCalls(variant) {
   const { ask, key, bodyBytes = 0, last = false } = variant;
-  const check = ask === 'ext_authz';
-  // Without an access log the end of its stream ends a pick, and nothing is left in flight.
-  const fields = fieldsOf(check ? CHECK : EXT_PROC, variant.log !== undefined);
-  const make = check ? checkRequest : headersRequest;
+  const { path, make } = KINDS[ask];
+  const unary = ask !== 'ext_proc';
+  const fields = fieldsOf(path, variant.log !== undefined);
   const firsts = [];
   const bodies = [];
   for (let i = 0; i < KEYS; i++) {
@@ -65,14 +72,14 @@ export function createCalls(variant) {
     message(stream, bytes) {
       const call = stream.kept;
       call.answers += 1;
-      if (bytes[0] === IMMEDIATE && !check) call.refused = true;
+      if (bytes[0] === IMMEDIATE && !unary) call.refused = true;
       if (call.answers < call.wanted) {
         call.peer.send(stream, call.body);
         return;
       }
       logs.add(call.peer, bytes);
       call.answered(call);
-      if (call.held || check) return;
+      if (call.held || unary) return;
       if (variant.close !== 'reset') call.peer.halfClose(stream);
       if (variant.close !== 'graceful') {
         call.peer.reset(stream);
@@ -103,7 +110,7 @@ export function createCalls(variant) {
       };
       const requestId = `4a5f0c6e-7f6e-4a3f-9d55-${(requests++).toString(16).padStart(12, '0')}`;
       // The callbacks come in later turns.
-      call.stream = peer.open(fields, requestId, firsts[number % KEYS], check, sink);
+      call.stream = peer.open(fields, requestId, firsts[number % KEYS], unary, sink);
       call.stream.kept = call;
       return call;
     },

@@ -2,7 +2,7 @@
 import { metricsOf } from '../lib/metrics.mjs';
 import { cpuMicros, memory } from '../lib/proc.mjs';
 import { rounded } from '../lib/stats.mjs';
-import { isLarge } from './variants.mjs';
+import { isLarge, isPlaced } from './variants.mjs';
 
 export const SCENARIOS = {
   /** As many calls as some places on some connections get answered. */
@@ -60,7 +60,7 @@ export async function measured(order, variant, stand, client) {
   return {
     sent,
     failed: failed + lost,
-    placed: after.placed - before.placed,
+    ...(isPlaced(variant) ? { placed: after.placed - before.placed } : {}),
     reconnects,
     rateHeld,
     rssMiB: after.rssMiB,

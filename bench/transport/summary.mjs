@@ -49,9 +49,17 @@ function compared(rows, base) {
 
 /** What was promised of the first transport against the last (ratios of medians within rounds). */
 export function verdicts({ saturation, paced }) {
+  const alone = saturation?.summary.health?.http2;
   const full = saturation?.summary.header?.http2;
   const slow = paced?.summary.header?.http2;
   return [
+    ['calls a second, the transport alone', 'at least 8 times grpc-js', alone?.perSecondRatio, (ratio) => ratio >= 8],
+    [
+      'processor time of a call, the transport alone',
+      'at most 1/6 of grpc-js',
+      alone?.cpuMicrosRatio,
+      (ratio) => ratio <= 1 / 6,
+    ],
     ['streams a second, key in a header', 'at least 8 times grpc-js', full?.perSecondRatio, (ratio) => ratio >= 8],
     ['processor time of a stream', 'at most 1/6 of grpc-js', full?.cpuMicrosRatio, (ratio) => ratio <= 1 / 6],
     ['p99 at the lower rate', 'at most 1/2 of grpc-js', slow?.p99MsRatio, (ratio) => ratio <= 1 / 2],
