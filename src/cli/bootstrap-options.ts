@@ -27,9 +27,10 @@ import { AppError } from '../util/app-error.ts';
 import { parseWorkerSpec, type WorkerSpec } from '../workers/worker-spec.ts';
 import { isGrpc, isTls } from '../workers/worker-url.ts';
 import { AUTHZ_BODY, wantsBodies } from './authz-body.ts';
+import { type PickerTlsFlags, pickerTls } from './picker-tls-options.ts';
 
 /** The flags of `envoy-config` that are not settings of the service, as they were written. */
-export interface EnvoyFlags {
+export interface EnvoyFlags extends PickerTlsFlags {
   readonly mode: string;
   /** {@link AUTHZ_BODY}, `auto` when absent; of ext_authz only. */
   readonly authzBody?: string;
@@ -51,10 +52,12 @@ export interface EnvoyFlags {
 export function bootstrapOptions(flags: EnvoyFlags, loaded: Loaded): BootstrapOptions {
   const { settings } = loaded;
   const header = settings.destinationHeader.toLowerCase();
+  const addresses = pickers(flags.picker, settings);
   return {
     mode: bootstrapMode(flags.mode),
     listen: ipAddress('--listen', flags.listen),
-    pickers: pickers(flags.picker, settings),
+    pickers: addresses,
+    pickerTls: pickerTls(flags, addresses),
     nodeHttp2: settings.transport === 'grpc-js',
     failClosed: failsClosed(flags.fail ?? (flags.mode === 'ext-proc-full-duplex' ? 'closed' : 'open')),
     admin: adminAddress(flags),

@@ -3,6 +3,7 @@ import { readConfigText } from '../../config/config-text.ts';
 import type { Loaded } from '../../config/load-settings.ts';
 import { ADDRESS_FORM } from '../../envoy/bootstrap/address.ts';
 import { BOOTSTRAP_MODES } from '../../envoy/bootstrap/options.ts';
+import { renderPickerSecret, SECRETS } from '../../envoy/bootstrap/picker-tls.ts';
 import { renderBootstrap } from '../../envoy/bootstrap/render-bootstrap.ts';
 import { GATEWAY_MODES, type GatewayMode } from '../../envoy/gateways/options.ts';
 import { renderGateway } from '../../envoy/gateways/render-gateway.ts';
@@ -10,12 +11,13 @@ import { AppError } from '../../util/app-error.ts';
 import { bootstrapOptions, type EnvoyFlags } from '../bootstrap-options.ts';
 import type { CliCommand } from '../command.ts';
 import { gatewayOptions } from '../gateway-options.ts';
+import type { PickerTlsFlags } from '../picker-tls-options.ts';
 import { addSettingFlags, settingsOf } from '../setting-flags.ts';
 
 /** Kinds of configuration that can be printed (interface 8). */
 const MODES: readonly string[] = [...BOOTSTRAP_MODES, ...GATEWAY_MODES];
 
-interface Options {
+interface Options extends PickerTlsFlags {
   readonly mode: string;
   readonly listen: string;
   readonly picker?: readonly string[];
@@ -24,7 +26,7 @@ interface Options {
   readonly staticWorkers?: boolean;
   readonly envoyVersion: string;
   readonly authzBody: string;
-  readonly tls?: boolean;
+  readonly pickerSecret?: string;
   readonly namespace: string;
   readonly image: string;
   readonly gateway?: string;
@@ -55,7 +57,13 @@ export const envoyConfigCommand: CliCommand = {
       .option('--authz-body <auto|on|off>', 'with ext-authz: send request bodies to the service', 'auto')
       .option('--static-workers', 'write the workers into the file instead of asking the service for them')
       .option('--envoy-version <version>', 'the Envoy that will read it', '1.38')
-      .option('--tls', 'call the service over TLS')
+      .option('--tls', 'call the service over TLS; files of the options that follow are at Envoy')
+      .option('--picker-ca-path <file>', "authority of the service's certificate (default: those of the system)")
+      .option('--picker-name <name>', 'what the certificate is for (default: the hosts of --picker)')
+      .option('--picker-client-cert-path <file>', 'certificate that Envoy shows to the service')
+      .option('--picker-client-key-path <file>', 'its private key')
+      .option('--picker-secrets-dir <folder>', 'where files of --picker-secret will be: Envoy then follows the files')
+      .option('--picker-secret <client|ca>', 'print smg-envoy-client.yaml or smg-envoy-ca.yaml of that folder instead')
       .option('--namespace <name>', 'for gateways: where the service runs', 'smg-envoy')
       .option('--image <image>', 'for gateways: the image of the service', 'smg-envoy:local')
       .option('--gateway <namespace/name>', 'for gateways: the Gateway that requests come in by')
@@ -65,7 +73,6 @@ export const envoyConfigCommand: CliCommand = {
         run(async (shell) => {
           const loaded = settingsOf(command, shell.env);
           const options: Options = command.opts();
-          if (options.tls === true) refuse('--tls: not supported by this version');
           const flags: EnvoyFlags = {
             ...options,
             picker: options.picker ?? [],
@@ -84,7 +91,14 @@ function render(flags: EnvoyFlags, loaded: Loaded, options: Options, command: Co
   if (!MODES.includes(flags.mode)) refuse(`--mode ${flags.mode}: expected one of ${MODES.join(', ')}`);
   refuseOfOtherModes(flags.mode, command);
   const mode = GATEWAY_MODES.find((one) => one === flags.mode);
-  if (mode === undefined) return renderBootstrap(bootstrapOptions(flags, loaded));
+  if (mode === undefined) {
+    const made = bootstrapOptions(flags, loaded);
+    if (options.pickerSecret === undefined) return renderBootstrap(made);
+    const kind = SECRETS.find((one) => one === options.pickerSecret);
+    if (kind === undefined) return refuse(`--picker-secret ${options.pickerSecret}: expected client or ca`);
+    const text = made.pickerTls === null ? null : renderPickerSecret(kind, made.pickerTls);
+    return text ?? refuse(`--picker-secret ${kind}: needs --tls with the files that it is about`);
+  }
   refuseOfBootstrap(mode, command);
   const envoy = bootstrapOptions({ ...flags, mode: 'ext-proc' }, loaded);
   return renderGateway(
@@ -115,6 +129,8 @@ function refuseOfBootstrap(mode: GatewayMode, command: Command): void {
     ['picker', '--picker'],
     ['adminListen', '--admin-listen'],
     ['staticWorkers', '--static-workers'],
+    ['tls', '--tls'],
+    ['pickerSecret', '--picker-secret'],
   ] as const) {
     if (isGiven(command, key)) refuse(`${flag}: not with --mode ${mode}, where the gateway decides about it`);
   }

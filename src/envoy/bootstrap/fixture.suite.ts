@@ -8,6 +8,7 @@ export const DEFAULTS: BootstrapOptions = {
   mode: 'ext-proc',
   listen: { kind: 'tcp', host: '127.0.0.1', port: 8080 },
   pickers: [{ kind: 'tcp', host: '127.0.0.1', port: 9002 }],
+  pickerTls: null,
   nodeHttp2: false,
   failClosed: false,
   admin: null,

@@ -41,6 +41,23 @@ export interface WorkerTls {
   readonly insecure: boolean;
 }
 
+/** How Envoy calls the service over TLS. All files are at Envoy. */
+export interface PickerTls {
+  /** Authority of the service's certificate; null: those of the system. */
+  readonly authority: string | null;
+  /** One of these the certificate must be for; at least one. */
+  readonly names: readonly PickerName[];
+  /** What the service is shown; null for nothing. */
+  readonly client: { readonly cert: string; readonly key: string } | null;
+  /** Folder with a file for each as secrets, which Envoy follows; null: read once, when Envoy starts. */
+  readonly secrets: string | null;
+}
+
+export interface PickerName {
+  readonly kind: 'DNS' | 'IP_ADDRESS';
+  readonly name: string;
+}
+
 /** How Envoy repeats a request (decisions 31). */
 export interface RetryOptions {
   /** Attempts in all, the first included; at least 1. */
@@ -69,6 +86,8 @@ export interface BootstrapOptions {
   readonly listen: TcpAddress;
   /** Replicas of the service, at least one. */
   readonly pickers: readonly Address[];
+  /** Null: in plain text. */
+  readonly pickerTls: PickerTls | null;
   /** The service speaks Node's HTTP/2, which closes a connection after about a thousand resets (`--transport grpc-js`). */
   readonly nodeHttp2: boolean;
   /** Requests fail with 503 while the service is away; else Envoy places them itself. */

@@ -2,6 +2,7 @@ import { PICKER_CLUSTER } from '../names.ts';
 import { loggerCluster } from './access-log.ts';
 import { type Address, envoyAddress, isDnsName } from './address.ts';
 import type { BootstrapOptions } from './options.ts';
+import { pickerSocket } from './picker-tls.ts';
 import { type Config, httpProtocolOptions } from './typed.ts';
 
 /** Name under which the service reports that it takes picks (grpc.health.v1). */
@@ -9,8 +10,10 @@ export const HEALTH_SERVICE = 'envoy.service.ext_proc.v3.ExternalProcessor';
 const AUTHZ_HEALTH_SERVICE = 'envoy.service.auth.v3.Authorization';
 
 /** The cluster of all replicas and, where there are several, one of each for its access log. */
-export function pickerClusters({ pickers, mode }: BootstrapOptions): readonly Config[] {
+export function pickerClusters({ pickers, pickerTls, mode }: BootstrapOptions): readonly Config[] {
+  const tls = pickerTls === null ? {} : pickerSocket(pickerTls);
   const all = cluster(PICKER_CLUSTER, pickers, mode, {
+    ...tls,
     '# health_checks': 'a replica that drains or hangs is left out within a second, as long as another one is there',
     health_checks: [
       {
@@ -24,7 +27,7 @@ export function pickerClusters({ pickers, mode }: BootstrapOptions): readonly Co
     ],
   });
   if (pickers.length === 1) return [all];
-  return [all, ...pickers.map((one, index) => cluster(loggerCluster(index, pickers.length), [one], mode, {}))];
+  return [all, ...pickers.map((one, index) => cluster(loggerCluster(index, pickers.length), [one], mode, tls))];
 }
 
 /**

@@ -3,7 +3,7 @@ import type { WorkerTls } from './options.ts';
 import { type Config, extension } from './typed.ts';
 
 /** Where Debian, Ubuntu, Alpine and Envoy's own image keep the authorities of the system. */
-const SYSTEM_AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt';
+export const SYSTEM_AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt';
 
 /** TLS to the endpoints that say so, clear text to all others (decisions 45). */
 export function tlsMatches(tls: WorkerTls, http2: boolean): Config {
