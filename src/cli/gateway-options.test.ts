@@ -55,3 +55,11 @@ describe('decisions 27: prefills that the service sends', () => {
     expect(optionsOf('istio', { ...PODS, ...PD }).mode).toBe('istio');
   });
 });
+
+describe('TLS on the gRPC port', () => {
+  it.each(['istio', 'envoy-gateway', 'gateway-api'] as const)('is not in the manifests of %s, and refused', (mode) => {
+    const tls = { selector: ['app=vllm'], tls_cert_path: '/tls.crt', tls_key_path: '/tls.key' };
+
+    expect(() => optionsOf(mode, { ...PODS, ...tls })).toThrow(`--tls-cert-path: not with --mode ${mode}`);
+  });
+});

@@ -55,6 +55,7 @@ export function gatewayOptions(
   refuseNamedStamp(mode, settings.routedWorkerId);
   refuseSchemes(mode, envoy);
   refuseMirror(mode, envoy);
+  refuseTls(mode, loaded);
   refusePrefills(mode, loaded);
   return {
     mode,
@@ -152,6 +153,15 @@ function refuseNamedStamp(mode: GatewayMode, kind: string): void {
 function refuseMirror(mode: GatewayMode, { mirrorsPrefills }: BootstrapOptions): void {
   if (!mirrorsPrefills) return;
   throw new AppError('invalid_configuration', `--pd-dispatch mirror: not with --mode ${mode}`);
+}
+
+/** The manifests mount no certificates, and the gateway would call in plain text. */
+function refuseTls(mode: GatewayMode, { settings }: Loaded): void {
+  if (settings.tlsCertPath === null) return;
+  throw new AppError(
+    'invalid_configuration',
+    `--tls-cert-path: not with --mode ${mode}, whose manifests call in plain text`,
+  );
 }
 
 /** Envoy Gateway has no field for the time that a prefill takes (envoy 10.5, 16.2). */
