@@ -19,11 +19,14 @@ const CHECK = '/envoy.service.auth.v3.Authorization/Check';
 const HEALTH = '/grpc.health.v1.Health/Check';
 export const LOGS = '/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs';
 
-/** The first message of a call; of a unary one the only one. */
+/** Of an empty message there is nothing but its prefix. */
+const PREFIX_BYTES = 5;
+
+/** The first message of a call, framed; of a unary one the only one. */
 const KINDS = {
   ext_proc: { path: EXT_PROC, make: headersRequest },
   ext_authz: { path: CHECK, make: checkRequest },
-  health: { path: HEALTH, make: () => Buffer.alloc(0) },
+  health: { path: HEALTH, make: () => Buffer.alloc(PREFIX_BYTES) },
 };
 
 let requests = 0;
