@@ -42,7 +42,13 @@ export class Explainer {
 
   explain(asked: AskedRequest): Explained {
     const head = new AskedHead(asked);
-    const facts: StreamFacts = { periodicLogMs: 0, endpointPicker: false, editsBody: true, pickId: null, subset: subsetOf(asked) };
+    const facts: StreamFacts = {
+      periodicLogMs: 0,
+      endpointPicker: false,
+      editsBody: true,
+      pickId: null,
+      subset: subsetOf(asked),
+    };
     const steps = new Steps(this.#parts.clock);
     let rehearsed: Rehearsed;
     try {

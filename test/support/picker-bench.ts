@@ -30,7 +30,13 @@ import { type HeadParts, headOf } from './head.ts';
 import { specOf } from './registry-bench.ts';
 import { type KeyParts, keyRules, modelPolicies, type PairParts, policyOptions, ROUTER_DEFAULTS } from './routing.ts';
 
-export const FACTS: StreamFacts = { periodicLogMs: 10_000, endpointPicker: false, editsBody: true, pickId: null, subset: null };
+export const FACTS: StreamFacts = {
+  periodicLogMs: 10_000,
+  endpointPicker: false,
+  editsBody: true,
+  pickId: null,
+  subset: null,
+};
 
 /** Wall time of the bench at 0 of its clock. */
 export const EPOCH = Date.UTC(2026, 0, 1);
